@@ -8,7 +8,7 @@ const guid = '4f9f3b0e-0000-4000-8000-000000000000';
 const pages = [
   '/oltr/',
   `/oltr/${guid}/`,
-  `/orders/${guid}.xml`,
+  `/orders/${guid}/document.xml`,
   '/audit/signed-out',
   '/idp/demo/desktop/oauth2/v2.0/authorize',
 ];

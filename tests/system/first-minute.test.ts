@@ -166,7 +166,7 @@ describe('the page of a launch', () => {
     );
     expect(text).toMatch(/client_secret=pms-dem… \(15 characters\)/);
     expect(text).toMatch(/"client_id": "pms-demo"/);
-    expect(text).toMatch(/Set-Cookie: launch-session=.{8}… \(\d+ characters\); Path=/);
+    expect(text).toMatch(/Set-Cookie: launch-session=.{8}… \(\d+ characters\); Max-Age=1800; Path=/);
     expect(text).not.toMatch(
       /pms-demo-secret<|=pms-demo-secret|ey[\w-]+\.ey[\w-]+\.[\w-]{20}|[?&]launchToken=[\w.-]{20}/,
     );

@@ -155,6 +155,31 @@ describe('an OLTR launch in a browser', () => {
     await context.close();
   });
 
+  it('leaves at most two cookies for each of ten orders, which end after half an hour and open the document', async () => {
+    const context = await chromium.newContext();
+    const page = await context.newPage();
+    for (let orders = 0; orders < 10; orders += 1) {
+      const { url, codeVerifier } = await requestLaunch(platform);
+      await page.goto(`${url}&codeVerifier=${codeVerifier}`);
+      await page.getByRole('checkbox', { name: /^Full blood count/ }).check();
+      await page.getByRole('button', { name: 'Review request' }).click();
+      await page.getByRole('button', { name: 'Submit request' }).click();
+      await page.getByRole('heading', { name: 'Request submitted' }).waitFor();
+      await notepadOf(page).waitFor({ state: 'attached' });
+    }
+    const sessions = (await context.cookies()).filter(({ name }) => name === 'launch-session');
+    expect(sessions).toHaveLength(20);
+    const latest = Date.now() / 1000 + 1800;
+    expect(sessions.filter(({ expires }) => expires < 0 || expires > latest)).toEqual([]);
+
+    const guid = page.url().slice(-36);
+    const saved = page.waitForEvent('download');
+    // A navigation that becomes a download fails.
+    await page.goto(`${platform.url}/orders/${guid}.xml`).catch(() => undefined);
+    expect((await saved).suggestedFilename()).toBe(`order-${guid}.xml`);
+    await context.close();
+  });
+
   it('sends no Cross-Origin-Opener-Policy, so pages can post to the window of the PMS', async () => {
     const { context, pms } = await openPms();
     const policies = new Map<string, string | undefined>();

@@ -28,9 +28,9 @@ type SessionCookieOptions = {
 };
 
 /**
- * Returns the options of the session cookie. The cookie ends with the browser session and is hidden from
- * scripts. Browsers send the cookie only to the path of one launch (or one order), so that tabs with
- * different patients are never confused.
+ * Returns the options of a cookie for the pages of launches. Scripts cannot read the cookie. Browsers send the
+ * session cookie only to the path of one launch (or one order), so that tabs with different patients are never
+ * confused.
  */
 export function launchSessionCookieOptions({ path, isSecure, isFramed }: SessionCookieOptions) {
   const shared = { path, httpOnly: true, secure: isSecure };
@@ -39,11 +39,19 @@ export function launchSessionCookieOptions({ path, isSecure, isFramed }: Session
     : ({ ...shared, sameSite: 'lax' } as const);
 }
 
-/** Returns the value of `Set-Cookie` that gives a browser its session (RFC 6265 section 4.1). */
-export const openSessionCookie = (ticket: string, options: SessionCookieOptions): string =>
+/**
+ * Returns the value of `Set-Cookie` that gives a browser its session (RFC 6265 section 4.1). The cookie ends
+ * when the session ends without another request. Browsers store a limited number of cookies for a site, and
+ * would otherwise delete the cookies of other applications.
+ */
+export const openSessionCookie = (
+  { ticket, endsInSeconds }: Pick<LaunchSession, 'ticket' | 'endsInSeconds'>,
+  options: SessionCookieOptions,
+): string =>
   stringifySetCookie({
     name: launchSessionCookie(options.isSecure),
     value: ticket,
+    maxAge: Math.ceil(Math.min(launchSessionIdleSeconds, endsInSeconds)),
     ...launchSessionCookieOptions(options),
   });
 

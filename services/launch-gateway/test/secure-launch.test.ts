@@ -39,7 +39,9 @@ describe('a valid launch', () => {
 
     const [cookie = ''] = response.headers.getSetCookie();
     const [, session = ''] = /^launch-session=([^;]+);/.exec(cookie) ?? [];
-    expect(cookie).toMatch(new RegExp(`; Path=/oltr/${issued.launchId}; HttpOnly; SameSite=Lax$`));
+    expect(cookie).toMatch(
+      new RegExp(`; Max-Age=1800; Path=/oltr/${issued.launchId}; HttpOnly; SameSite=Lax$`),
+    );
     const found = await gateway.tickets.find('launch-session', session);
     expect(found?.context).toMatchObject({ launchId: issued.launchId, request });
   });

@@ -20,7 +20,12 @@ import { onOrderSubmitted } from './consumers/on-order-submitted.ts';
 import { deliver, isCallbackRegistered } from './delivery/deliver.ts';
 import { startDocumentDelivery } from './delivery/deliver-documents.ts';
 import { pageDialect } from './errors.ts';
-import { type DocumentDependencies, getDownload, getNotepad } from './http/get-order-document.ts';
+import {
+  type DocumentDependencies,
+  getDownload,
+  getNotepad,
+  getOldDownload,
+} from './http/get-order-document.ts';
 import { createAttemptMeter, observeDeliveries } from './metrics.ts';
 import { createDocuments, type Documents, openSchema } from './store/documents.ts';
 
@@ -114,8 +119,10 @@ function relayOutbox(
 function documentEndpoints(dialect: ErrorDialect, dependencies: DocumentDependencies): Endpoint[] {
   const shared = { source: '/order-renderer', dialect };
   const [notepad, download] = [getNotepad(dependencies), getDownload(dependencies)];
+  const oldDownload = getOldDownload(dependencies);
   return [
     endpoint({ ...shared, path: '/orders/:guid/notepad', methods: { GET: notepad, HEAD: notepad } }),
-    endpoint({ ...shared, path: '/orders/:guid.xml', methods: { GET: download, HEAD: download } }),
+    endpoint({ ...shared, path: '/orders/:guid/document.xml', methods: { GET: download, HEAD: download } }),
+    endpoint({ ...shared, path: '/orders/:guid.xml', methods: { GET: oldDownload, HEAD: oldDownload } }),
   ];
 }

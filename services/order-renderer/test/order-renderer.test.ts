@@ -260,6 +260,17 @@ describe('the order renderer', () => {
     expect(statuses).toEqual([401, 200]);
   });
 
+  it('redirects a browser from .xml to the path below which it sends the session cookie', async () => {
+    const { guid, cookie } = await platform.submitOrder();
+    const address = `${platform.url}/orders/${guid}.xml?version=1`;
+    const { status, headers } = await fetch(address, { redirect: 'manual' });
+    const next = headers.get('location') ?? '';
+    expect([status, next]).toEqual([307, `/orders/${guid}/document.xml?version=1`]);
+    expect((await platform.read(next, cookie)).body).toBe(
+      (await platform.read(`/orders/${guid}.xml`, cookie)).body,
+    );
+  });
+
   it('answers 401 when the launch session has ended', async () => {
     const { guid, cookie } = await platform.submitOrder();
     platform.clock.advance({ seconds: 1800 });

@@ -106,6 +106,16 @@ describe('the launch session', () => {
     expect((await launch.post('session', [])).status).toBe(401);
   });
 
+  it('has a cookie that ends when the session ends, and that each request of the launch renews', async () => {
+    const launch = await application.openLaunch(aLaunchContext(), { chainSeconds: 2700 });
+    const lifeIn = ({ headers }: Response) =>
+      /^__Secure-launch-session=[^;]+; Max-Age=(\d+);/m.exec(headers.getSetCookie().join('\n'))?.[1];
+    expect(lifeIn(await launch.send(''))).toBe('1800');
+    application.clock.advance({ seconds: 1200 });
+    expect(lifeIn(await launch.post('session', []))).toBe('1500');
+    expect(lifeIn(await launch.send('session-state'))).toBeUndefined();
+  });
+
   it('is found among cookies of the same name that another host has set for the parent domain', async () => {
     const launch = await application.openLaunch();
     const attackers = await application.openLaunch();

@@ -69,13 +69,14 @@ describe('the result page of a submitted order', () => {
     }
   });
 
-  it('sets cookies that send the session only to the paths of this order document', async () => {
+  it('sets one cookie, which sends the session only to the path of this order document', async () => {
     const launch = await chooseAndReview(application, ['BUE']);
     const response = await launch.send((await submit(launch)).headers.get('location') ?? '');
     const [row] = await rowsOf(application, launch);
     expect(response.headers.getSetCookie()).toEqual(
-      [`/orders/${row?.guid}`, `/orders/${row?.guid}.xml`].map(
-        (path) => `__Secure-launch-session=${launch.ticket}; Path=${path}; HttpOnly; Secure; SameSite=Lax`,
+      [`/oltr/${launch.launchId}`, `/orders/${row?.guid}`].map(
+        (path) =>
+          `__Secure-launch-session=${launch.ticket}; Max-Age=1800; Path=${path}; HttpOnly; Secure; SameSite=Lax`,
       ),
     );
   });

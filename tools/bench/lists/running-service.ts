@@ -58,8 +58,8 @@ function launchOf({ url, launchId, cookie }: { url: string; launchId: string; co
     const headers = { cookie: cookies };
     const response = await fetch(new URL(path, base), { redirect: 'manual', headers, ...init });
     // The first page of a launch sets the cookie of the browser.
-    const [browser] = response.headers.getSetCookie()[0]?.split(';', 1) ?? [];
-    if (browser !== undefined) cookies = `${cookie}; ${browser}`;
+    const browser = response.headers.getSetCookie().find((sent) => sent.startsWith('__Secure-browser='));
+    if (browser !== undefined) cookies = `${cookie}; ${browser.split(';', 1)[0]}`;
     const text = await response.text();
     if (response.status !== wanted) throw new Error(`${path} was answered ${response.status}`);
     return text;

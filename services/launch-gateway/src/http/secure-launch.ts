@@ -193,7 +193,8 @@ function openSession(
   const path = `/oltr/${launchId}`;
   const isFramed = client.frameAncestors.length > 0;
   setHeaders(response, headersFor(client.frameAncestors));
-  response.setHeader('Set-Cookie', openSessionCookie(session, { path, isSecure, isFramed }));
+  const opened = { ticket: session, endsInSeconds: launchSessionSeconds };
+  response.setHeader('Set-Cookie', openSessionCookie(opened, { path, isSecure, isFramed }));
   sendText(response, 'text/html', page(`${path}/`));
 }
 

@@ -2,14 +2,14 @@ import type { ServerResponse } from 'node:http';
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import type { LaunchContext } from '@clinical-launch/contracts/launch-context';
 import { guidForm, withoutUndefined } from '@clinical-launch/contracts/schema';
-import { sendText, setHeaders } from '@clinical-launch/http/answer';
+import { redirect, sendText, setHeaders } from '@clinical-launch/http/answer';
 import type { Call } from '@clinical-launch/http/call';
 import { type Exchange, type Handler, textParameter } from '@clinical-launch/http/endpoint';
 import { queryOf } from '@clinical-launch/http/request-target';
 import { pageHeaders } from '@clinical-launch/pages/page-headers';
 import type { Tickets } from '@clinical-launch/tickets/tickets';
 import { aboutPatient } from '../domain/about-patient.ts';
-import { documentNotReady, orderNotFound } from '../errors.ts';
+import { documentNotReady, orderNotFound, sessionRequired } from '../errors.ts';
 import type { DocumentKey, OrderDocument } from '../store/documents.ts';
 import { notepadPage } from '../views/pages.ts';
 import { awaitDocument } from './await-document.ts';
@@ -34,6 +34,8 @@ type Form = {
   readonly frameAncestors: (session?: LaunchContext) => readonly string[];
   /** Whether the answer includes the other orders of the launch. */
   readonly hasOthers: boolean;
+  /** Whether the address is outside the path of the session cookie. */
+  readonly isOutsideCookiePath?: true;
   readonly send: (
     response: ServerResponse,
     document: OrderDocument,
@@ -63,8 +65,16 @@ const download: Form = {
 /** Returns the page with the TEXTAREA `Output` (OLTR: Returned data): `GET /orders/{guid}/notepad`. */
 export const getNotepad = (dependencies: DocumentDependencies) => getOrderDocument(notepad, dependencies);
 
-/** Returns the document itself: `GET /orders/{guid}.xml`. */
+/** Returns the document itself: `GET /orders/{guid}/document.xml`. */
 export const getDownload = (dependencies: DocumentDependencies) => getOrderDocument(download, dependencies);
+
+/**
+ * Returns the document itself: `GET /orders/{guid}.xml`. Redirects a request without a session to
+ * `/orders/{guid}/document.xml`: browsers send the session cookie only below `/orders/{guid}`, and a second
+ * cookie for each order would take the place of other applications' cookies.
+ */
+export const getOldDownload = (dependencies: DocumentDependencies) =>
+  getOrderDocument({ ...download, isOutsideCookiePath: true }, dependencies);
 
 function getOrderDocument(form: Form, dependencies: DocumentDependencies): Handler {
   return async (exchange) => {
@@ -76,6 +86,11 @@ function getOrderDocument(form: Form, dependencies: DocumentDependencies): Handl
       guidForm.test(guid) &&
       (await dependencies.find({ orderGuid: guid, ...ownDocuments(session) })) !== undefined;
     const session = await getLaunchSession({ ...dependencies, mayRead }, request, call);
+    if (session === undefined) {
+      if (!form.isOutsideCookiePath || !guidForm.test(guid)) throw sessionRequired();
+      const query = queryOf(request).toString();
+      return redirect(response, `/orders/${guid}/document.xml${query && `?${query}`}`, 307);
+    }
     setHeaders(response, pageHeaders({ frameAncestors: form.frameAncestors(session), scriptHashes }));
     call.adopt(session.launchId);
     call.identify(`session ${session.launchId}`, session.client.clientId);

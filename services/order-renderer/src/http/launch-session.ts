@@ -4,7 +4,6 @@ import type { Call } from '@clinical-launch/http/call';
 import { findLaunchSessions, readLaunchSessionCookies } from '@clinical-launch/pages/launch-session';
 import { launchOf } from '@clinical-launch/tickets/ticket-format';
 import type { Tickets } from '@clinical-launch/tickets/tickets';
-import { sessionRequired } from '../errors.ts';
 
 type SessionSearch = {
   readonly tickets: Pick<Tickets, 'find'>;
@@ -17,20 +16,18 @@ type SessionSearch = {
 };
 
 /**
- * Returns the launch session of a request. Reading a document does not extend the session, because a page
+ * Returns the launch session of a request, or undefined without a valid session. Reading a document does not extend the session, because a page
  * that refreshes automatically must not keep a session alive.
- * @throws ServiceError 401 if the request has no valid session
  */
 export async function getLaunchSession(
   { tickets, isSecure, mayRead }: SessionSearch,
   request: IncomingMessage,
   call: Call,
-): Promise<LaunchContext> {
+): Promise<LaunchContext | undefined> {
   const [sent] = readLaunchSessionCookies(request, isSecure);
   if (sent !== undefined) call.trace.follow(launchOf(sent));
   const [first, ...others] = await findLaunchSessions(tickets, request, { isSecure });
-  if (first === undefined) throw sessionRequired();
-  if (others.length === 0) return first.context;
+  if (first === undefined || others.length === 0) return first?.context;
   for (const { context } of [first, ...others]) if (await mayRead(context)) return context;
   return first.context;
 }

@@ -24,7 +24,7 @@ export function createBrowser(): NewBrowser {
 type CookieOptions = { readonly isSecure: boolean; readonly isFramed: boolean };
 
 /**
- * Sets the cookie for the paths of all launches. Like the session cookie, it ends with the browser session.
+ * Sets the cookie for the paths of all launches. It ends with the browser session.
  */
 export function setBrowserCookie(
   response: ServerResponse,

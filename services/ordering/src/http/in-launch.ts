@@ -2,7 +2,11 @@ import { guidForm } from '@clinical-launch/contracts/schema';
 import { concerningLaunch } from '@clinical-launch/crypto/patient-pseudonym';
 import { setHeaders } from '@clinical-launch/http/answer';
 import { type Exchange, type Guard, textParameter } from '@clinical-launch/http/endpoint';
-import { findLaunchSessions, launchSessionIdleSeconds } from '@clinical-launch/pages/launch-session';
+import {
+  findLaunchSessions,
+  launchSessionIdleSeconds,
+  openSessionCookie,
+} from '@clinical-launch/pages/launch-session';
 import { isOwnForm } from '@clinical-launch/pages/own-form';
 import { pageHeaders } from '@clinical-launch/pages/page-headers';
 import type { Pages } from '@clinical-launch/pages/templates';
@@ -14,9 +18,9 @@ import type { Visit } from './visit.ts';
 
 /**
  * Creates the guard of the pages of a launch. An HTTP request needs a cookie with the live session of the
- * launch in the path. The guard extends the session, unless `extending` is empty. It throws ServiceError
- * 404 if the path contains no launch id, 401 without the session, 403 for a form from another site, and 429
- * above the rate limit.
+ * launch in the path. The guard extends the session and its cookie, unless `extending` is empty. It throws
+ * ServiceError 404 if the path contains no launch id, 401 without the session, 403 for a form from another
+ * site, and 429 above the rate limit.
  */
 export function inLaunch(
   dependencies: Dependencies,
@@ -48,9 +52,13 @@ export function inLaunch(
     call.identify(`session ${launchId}`, clientId);
     call.concern(concerningLaunch(context.request, pseudonyms));
     setHeaders(response, launchPageHeaders(pages, frameAncestors));
+    const path = `/oltr/${launchId}`;
+    const isFramed = frameAncestors.length > 0;
+    if (extending.extendSeconds !== undefined)
+      response.appendHeader('Set-Cookie', openSessionCookie(session, { path, isSecure, isFramed }));
     countRequest(launchId);
     const rule = actionRules[context.request.action];
-    return { ...exchange, launchId, context, rule, session, home: `/oltr/${launchId}/` };
+    return { ...exchange, launchId, context, rule, session, home: `${path}/` };
   };
 }
 

@@ -7,7 +7,7 @@ import { readLaunchForm, type Visit } from './visit.ts';
 
 /**
  * Answers 204 to a page that extends the session: `POST /oltr/{launchId}/session`. The guard `inLaunch` has
- * already extended the session, as it does for every HTTP request.
+ * already extended the session and its cookie, as it does for every HTTP request.
  */
 export async function extendSession(visit: Visit): Promise<void> {
   await readLaunchForm(visit);
@@ -31,6 +31,8 @@ export function signOut({ tickets, pages, isSecure }: Dependencies): Handler<Vis
     await tickets.redeem('launch-session', session.ticket, {
       events: [call.event('launch.session.ended.v1', {})],
     });
+    // The guard has set the cookie of the session, which has ended now.
+    response.removeHeader('Set-Cookie');
     const isFramed = context.client.frameAncestors.length > 0;
     setCookie(response, {
       name: launchSessionCookie(isSecure),

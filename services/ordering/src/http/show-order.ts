@@ -1,7 +1,6 @@
 import { type Handler, textParameter } from '@clinical-launch/http/endpoint';
 import { queryOf } from '@clinical-launch/http/request-target';
-import { setCookie } from '@clinical-launch/pages/cookies';
-import { launchSessionCookie, launchSessionCookieOptions } from '@clinical-launch/pages/launch-session';
+import { openSessionCookie } from '@clinical-launch/pages/launch-session';
 import { pageNotFound } from '../errors.ts';
 import { describeMoment } from '../present/request-caption.ts';
 import { presentResult } from '../present/result-model.ts';
@@ -23,7 +22,7 @@ export function showOrder(dependencies: Dependencies): Handler<Visit> {
     const result = await findResult(dependencies, context, textParameter(visit, 'guid'));
     if (result === undefined) throw pageNotFound();
     const { order, version, others } = result;
-    setDocumentCookies(visit, order.guid, isSecure);
+    setDocumentCookie(visit, order.guid, isSecure);
     const catalogue = catalogues.ofRequest(order);
     const papers = queryOf(request).has('print') && {
       form: await readForm({ ...visit, about: order, catalogue }, dependencies),
@@ -47,12 +46,12 @@ export function showOrder(dependencies: Dependencies): Handler<Visit> {
   };
 }
 
-/** Sets the session cookie for the paths of this order's document, and for no other order. */
-function setDocumentCookies({ response, context, session }: Visit, guid: string, isSecure: boolean): void {
+/**
+ * Sets the session cookie for the path of this order's document, and for no other order. A request for
+ * `/orders/{guid}.xml`, which is not below this path, is redirected to it.
+ */
+function setDocumentCookie({ response, context, session }: Visit, guid: string, isSecure: boolean): void {
   const isFramed = context.client.frameAncestors.length > 0;
-  // A cookie path matches whole segments, so `/orders/{guid}` does not match `/orders/{guid}.xml`.
-  for (const path of [`/orders/${guid}`, `/orders/${guid}.xml`]) {
-    const options = launchSessionCookieOptions({ path, isSecure, isFramed });
-    setCookie(response, { name: launchSessionCookie(isSecure), value: session.ticket, ...options });
-  }
+  const options = { path: `/orders/${guid}`, isSecure, isFramed };
+  response.appendHeader('Set-Cookie', openSessionCookie(session, options));
 }
