@@ -27,6 +27,17 @@ describe('the developer portal', () => {
     expect([typed.status, typed.headers.get('location')]).toEqual([308, '/developers/']);
   });
 
+  it('has pages whose forms state their origin, without which a browser on plain http cannot send them', async () => {
+    for (const path of ['/developers/', '/developers/callbacks']) {
+      const answer = await fetch(portal.url + path, { headers: { Accept: 'text/html' } });
+      expect([path, answer.headers.get('referrer-policy')]).toEqual([path, 'same-origin']);
+    }
+    const visit = await portal.signIn('vendor-a');
+    const signOut = (Origin: string) =>
+      visit('/developers/sign-out', { method: 'POST', headers: { Origin } }).then(({ status }) => status);
+    expect([await signOut('null'), await signOut(portal.url)]).toEqual([403, 303]);
+  });
+
   it('exchanges the token of a sandbox client for an address that opens its session', async () => {
     const visit = await portal.signIn('vendor-a');
     expect(await (await visit('/developers/')).text()).toContain('You are signed in as <strong>vendor-a');

@@ -15,7 +15,12 @@ export type Show = (response: ServerResponse, template: string, model: object, p
 export function createShow(): Show {
   const pages = createPages([fileURLToPath(new URL('../views', import.meta.url)), runViews]);
   return (response, template, model, policy = {}) => {
-    setHeaders(response, pageHeaders({ scriptHashes: [pages.scriptHash], ...policy }));
+    setHeaders(response, {
+      ...pageHeaders({ scriptHashes: [pages.scriptHash], ...policy }),
+      // With no-referrer, browsers send `Origin: null` even for the forms of these pages (Fetch, "append a
+      // request Origin header"). On plain http and in older browsers, only `Origin` shows whose form it is.
+      'Referrer-Policy': 'same-origin',
+    });
     sendText(response, 'text/html', pages.render(template, model));
   };
 }
