@@ -181,6 +181,20 @@ describe('a session of the audit pages', () => {
     await context.close();
   });
 
+  it('is left when the person signs out, even if the issuer redirects to the provider behind it', async () => {
+    const { context, page, complaints } = await openStaffBrowser(chromium);
+    await open(page, '/audit/');
+    await signInAs(page, 'Ruth Adeyemi');
+    const provider = platform.url.replace('localhost', '127.0.0.1');
+    await page.route(/\/demo\/staff\/[^?]*\?.*post_logout_redirect_uri/, (route) =>
+      route.fulfill({ status: 302, headers: { Location: `${provider}/audit/signed-out` } }),
+    );
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.waitForURL(`${provider}/audit/signed-out`);
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
+
   it('accepts no form from another site', async () => {
     const [cookie] = (await desk.context.cookies()).filter(({ name }) => name === 'audit-session');
     const headers = { Cookie: `audit-session=${cookie?.value}`, Origin: 'https://stranger.example' };

@@ -30,8 +30,7 @@ export function auditPages(given: Omit<PagesDependencies, 'pages' | 'write'>): M
   const signingIn = { ...given, openId: createOpenId(config), sessions, origin };
   const dependencies = { ...given, pages, write: createTimeWriter(config.timeZone) };
   const headers = {
-    // The sign-out form redirects to the issuer, so `form-action` must allow it.
-    ...pageHeaders({ scriptHashes: [pages.scriptHash], formActions: [new URL(config.issuer).origin] }),
+    ...pageHeaders({ scriptHashes: [pages.scriptHash] }),
     // With no-referrer, browsers send `Origin: null` even for the forms of these pages (Fetch, "append a
     // request Origin header").
     'Referrer-Policy': 'same-origin',
@@ -49,7 +48,7 @@ export function auditPages(given: Omit<PagesDependencies, 'pages' | 'write'>): M
       }),
       endpoint({ ...open, path: '/audit/sign-in', methods: { GET: signIn(signingIn) } }),
       endpoint({ ...open, path: '/audit/callback', methods: { GET: completeSignIn(signingIn) } }),
-      endpoint({ ...open, path: '/audit/sign-out', methods: { POST: signOut(signingIn) } }),
+      endpoint({ ...open, path: '/audit/sign-out', methods: { POST: signOut({ ...signingIn, pages }) } }),
       endpoint({
         ...open,
         path: '/audit/signed-out',

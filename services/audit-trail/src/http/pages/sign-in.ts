@@ -1,9 +1,10 @@
 import type { Outbox } from '@clinical-launch/events/event-bus';
-import { redirect } from '@clinical-launch/http/answer';
+import { redirect, sendText } from '@clinical-launch/http/answer';
 import { readForm } from '@clinical-launch/http/body';
 import type { Handler } from '@clinical-launch/http/endpoint';
 import { queryOf } from '@clinical-launch/http/request-target';
 import { isOwnForm } from '@clinical-launch/pages/own-form';
+import type { Pages } from '@clinical-launch/pages/templates';
 import type { AuditPagesConfig } from '../../pages-config.ts';
 import { foreignForm } from './errors.ts';
 import type { OpenId } from './open-id.ts';
@@ -48,17 +49,25 @@ export function completeSignIn({
 }
 
 /**
- * Ends the session for every copy of its cookie, then redirects to end the issuer's session if the issuer
- * supports that: `POST /audit/sign-out`.
+ * Ends the session for every copy of its cookie, then opens the issuer's address that ends the issuer's session,
+ * if the issuer has one: `POST /audit/sign-out`. Opens it as a navigation of its own, because browsers apply
+ * `form-action` (CSP) to each redirect of a form, and the issuer may redirect to the provider behind it.
  */
-export function signOut({ openId, sessions, origin }: SignInDependencies): Handler {
+export function signOut({
+  openId,
+  sessions,
+  origin,
+  pages,
+}: SignInDependencies & { readonly pages: Pages }): Handler {
   return async ({ request, response }) => {
     if (!isOwnForm(request, origin)) throw foreignForm();
     await readForm(request, response);
     await sessions.close(request, response);
     // The session of the pages has ended, whatever the issuer answers.
     const address = await openId.signOutAddress().catch(() => undefined);
-    redirect(response, address ?? '/audit/signed-out');
+    if (address === undefined) return redirect(response, '/audit/signed-out');
+    response.setHeader('Refresh', `0; url=${address}`);
+    sendText(response, 'text/html', pages.render('signed-out.njk', {}));
   };
 }
 
