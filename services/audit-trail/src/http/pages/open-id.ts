@@ -1,6 +1,6 @@
 import { temporarilyUnavailable } from '@clinical-launch/http/errors';
 import { asResponse, createOutboundFetch } from '@clinical-launch/http/outbound-fetch';
-import type { Configuration } from 'openid-client';
+import type { ClientAuth, Configuration } from 'openid-client';
 import type { AuditPagesConfig } from '../../pages-config.ts';
 import { signInFailed } from './errors.ts';
 import type { BegunSignIn, Staff } from './session.ts';
@@ -51,7 +51,7 @@ export function createOpenId(config: OpenIdConfig): OpenId {
     },
     async complete(query, begun) {
       const signIn = begun.find(({ state }) => state === query.get('state'));
-      if (signIn === undefined) throw signInFailed();
+      if (signIn === undefined) throw signInFailed(new Error('this browser did not start the sign-in'));
       const [library, issuer] = await Promise.all([load(), discover()]);
       const { state: expectedState, nonce: expectedNonce, codeVerifier: pkceCodeVerifier } = signIn;
       const tokens = await library
@@ -65,7 +65,7 @@ export function createOpenId(config: OpenIdConfig): OpenId {
           throw signInFailed(cause);
         });
       const claims = tokens.claims();
-      if (claims === undefined) throw signInFailed();
+      if (claims === undefined) throw signInFailed(new Error('the issuer sent no ID token'));
       // Some issuers return rights and names only from the UserInfo endpoint.
       const isComplete = rightClaim in claims && 'name' in claims;
       const more =
@@ -84,6 +84,26 @@ export function createOpenId(config: OpenIdConfig): OpenId {
         post_logout_redirect_uri: `${publicUrl}/audit/signed-out`,
       }).href;
     },
+  };
+}
+
+/**
+ * Returns what the log says about a failed sign-in: the failed check, and the issuer's `error`. Omits the
+ * description and the claims, which may name the person.
+ */
+export function describeFailure(cause: unknown): Readonly<Record<string, string>> {
+  if (!(cause instanceof Error)) return {};
+  // The cause of the library's error names the claim that was not accepted.
+  const { message: reason } = cause.cause instanceof Error ? cause.cause : cause;
+  const named = Object.entries({
+    issuerError: 'error' in cause && cause.error,
+    check: 'code' in cause && cause.code,
+  });
+  return {
+    reason,
+    ...Object.fromEntries(
+      named.flatMap(([name, value]) => (isText(value) ? [[name, value.slice(0, maxLength)]] : [])),
+    ),
   };
 }
 
@@ -118,14 +138,20 @@ function createDiscovery(config: OpenIdConfig): () => Promise<Configuration> {
       allowInsecureRequests,
       customFetch,
       enableNonRepudiationChecks,
+      ClientSecretBasic,
       ClientSecretPost,
       None,
     } = await import('openid-client');
+    // An issuer that names no methods supports Basic (OpenID Connect Discovery 1.0 section 3).
+    const sendSecret: ClientAuth = (server, ...request) => {
+      const isPost = server.token_endpoint_auth_methods_supported?.includes('client_secret_post');
+      return (isPost ? ClientSecretPost : ClientSecretBasic)(clientSecret)(server, ...request);
+    };
     discovered ??= discovery(
       new URL(issuer),
       clientId,
       {},
-      clientSecret === undefined ? None() : ClientSecretPost(clientSecret),
+      clientSecret === undefined ? None() : sendSecret,
       {
         [customFetch]: fetchOfIssuer,
         execute: [

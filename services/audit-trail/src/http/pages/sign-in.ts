@@ -2,12 +2,13 @@ import type { Outbox } from '@clinical-launch/events/event-bus';
 import { redirect, sendText } from '@clinical-launch/http/answer';
 import { readForm } from '@clinical-launch/http/body';
 import type { Handler } from '@clinical-launch/http/endpoint';
+import { ServiceError } from '@clinical-launch/http/errors';
 import { queryOf } from '@clinical-launch/http/request-target';
 import { isOwnForm } from '@clinical-launch/pages/own-form';
 import type { Pages } from '@clinical-launch/pages/templates';
 import type { AuditPagesConfig } from '../../pages-config.ts';
 import { foreignForm } from './errors.ts';
-import type { OpenId } from './open-id.ts';
+import { describeFailure, type OpenId } from './open-id.ts';
 import type { Sessions } from './session.ts';
 
 /** The address of the first page. */
@@ -31,7 +32,10 @@ export function signIn({ openId, sessions, origin }: SignInDependencies): Handle
   };
 }
 
-/** Completes a sign-in that this browser started, and records it: `GET /audit/callback`. */
+/**
+ * Completes a sign-in that this browser started, and records it: `GET /audit/callback`. If the sign-in fails,
+ * logs the cause.
+ */
 export function completeSignIn({
   openId,
   sessions,
@@ -40,7 +44,11 @@ export function completeSignIn({
 }: SignInDependencies): Handler {
   return async ({ request, response, call }) => {
     const begun = sessions.takeBegun(request, response);
-    const { staff, returnTo } = await openId.complete(queryOf(request), begun);
+    const { staff, returnTo } = await openId.complete(queryOf(request), begun).catch((error: unknown) => {
+      if (error instanceof ServiceError && error.status < 500)
+        call.logger.warn(describeFailure(error.cause), 'a sign-in of staff failed');
+      throw error;
+    });
     call.concern({ user: { username: staff.username, name: staff.name } });
     await events.append([call.event('audit.session.started.v1', { clientId })]);
     sessions.open(response, staff);
