@@ -14,6 +14,12 @@ export type RateLimiter = {
 /** A rate limiter that counts in this process and never needs a query. */
 export type LocalRateLimiter = { count(key: string, perSecond: number | undefined): undefined };
 
+/**
+ * The requests a second that a user's session may send to one process. Limits the audit events that one session
+ * can cause. A user who ticks tests and types sends fewer.
+ */
+export const requestsPerSecondPerSession = 30;
+
 const sweepAtKeys = 10_000;
 
 /**

@@ -30,6 +30,20 @@ beforeAll(async () => {
 });
 afterAll(() => pages.stop());
 
+describe('a search', () => {
+  it('is answered 429 above 30 requests a second, and is not recorded', async () => {
+    const search = () => pages.send('/audit/?user=burst');
+    for (let sent = 0; sent < 30; sent += 1) await search();
+    const { status, html } = await search();
+    expect([status, textOf(html)]).toEqual([
+      429,
+      expect.stringContaining('Too many requests in a short time'),
+    ]);
+    const searches = pages.published.filter(({ type }) => type === 'audit.searched.v1');
+    expect(searches).toHaveLength(30);
+  });
+});
+
 describe('the search box', () => {
   it.each([
     [

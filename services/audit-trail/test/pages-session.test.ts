@@ -3,6 +3,7 @@ import { createSealer } from '@clinical-launch/crypto/sealing';
 import { sendStatus, sendText } from '@clinical-launch/http/answer';
 import { endpoint, type Handler, textParameter } from '@clinical-launch/http/endpoint';
 import { oauthDialect } from '@clinical-launch/http/errors';
+import { createRateLimiter } from '@clinical-launch/limits/rate-limit';
 import { createTestDependencies, serveForTest } from '@clinical-launch/testing/serve';
 import { TestClock } from '@clinical-launch/testing/test-clock';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
@@ -39,7 +40,7 @@ beforeEach(async () => {
       methods: {
         GET(exchange) {
           const mayRead = textParameter(exchange, 'mayRead') === 'yes';
-          sessions.open(exchange.response, { ...reader, mayRead });
+          sessions.open(exchange.response, { ...reader, subject: mayRead ? 's1' : 's2', mayRead });
           sendStatus(exchange.response, 200);
         },
       },
@@ -57,7 +58,7 @@ beforeEach(async () => {
     endpoint({
       ...shared,
       path: '/audit/page',
-      place: signedIn(sessions, { publicUrl, clientId: 'pages' }),
+      place: signedIn(sessions, { publicUrl, clientId: 'pages' }, createRateLimiter(clock)),
       methods: { GET: answerUsername, POST: answerUsername },
     }),
     endpoint({
@@ -142,6 +143,16 @@ describe('a page for staff', () => {
 
   it('answers 403 to a user without the right to read the audit trail', async () => {
     expect((await visit(await open('no'))).status).toBe(403);
+  });
+
+  it('answers 30 requests a second of one person, and 429 to further ones, from every session', async () => {
+    const [cookie, other, another] = [await open(), await open(), await open('no')];
+    for (let sent = 0; sent < 30; sent += 1) expect((await visit(cookie)).status).toBe(200);
+    const refused = await visit(other);
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1']);
+    expect((await visit(another)).status).toBe(403);
+    clock.advance({ seconds: 1 });
+    expect((await visit(other)).status).toBe(200);
   });
 
   it('accepts forms from its own origin only', async () => {

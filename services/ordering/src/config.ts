@@ -1,5 +1,6 @@
 import { Type } from '@clinical-launch/contracts/type';
 import type { PatientPseudonyms } from '@clinical-launch/crypto/patient-pseudonym';
+import { requestsPerSecondPerSession } from '@clinical-launch/limits/rate-limit';
 import { readPatientPseudonyms } from '@clinical-launch/process/patient-pseudonyms';
 import {
   assertTimeZone,
@@ -28,12 +29,6 @@ export type OrderingConfig = {
    */
   readonly requestsPerSecondPerSession?: number;
 };
-
-/**
- * Limits the audit events that one session can cause. A user who ticks tests and types sends fewer than 30
- * requests a second.
- */
-const requestsPerSecondPerSession = 30;
 
 /** The settings of ordering itself. Shared libraries read further settings. */
 export const orderingSettings = Type.Object({

@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { redirect, sendText } from '@clinical-launch/http/answer';
 import type { Mounted } from '@clinical-launch/http/app';
 import { endpoint } from '@clinical-launch/http/endpoint';
+import { createRateLimiter } from '@clinical-launch/limits/rate-limit';
 import { pageHeaders } from '@clinical-launch/pages/page-headers';
 import { createPages, serveAssets } from '@clinical-launch/pages/templates';
 import { createTimeWriter } from '../../present/written-time.ts';
@@ -37,7 +38,7 @@ export function auditPages(given: Omit<PagesDependencies, 'pages' | 'write'>): M
   };
   const dialect = pageDialect(pages, headers);
   const open = { source: '/audit-trail', dialect, headers, audit: auditPageRefusal(config.clientId) };
-  const forStaff = { ...open, place: signedIn(sessions, config) };
+  const forStaff = { ...open, place: signedIn(sessions, config, createRateLimiter(clock)) };
 
   return {
     endpoints: [

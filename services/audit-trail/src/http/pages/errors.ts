@@ -32,6 +32,12 @@ export const addressNotReadable = () =>
     message: 'The address contains a value that cannot be searched for',
   });
 
+/** The titles of errors whose messages are written for developers, by status. */
+const titles: Readonly<Record<number, string>> = {
+  405: pageNotFound().message,
+  429: 'Too many requests in a short time',
+};
+
 /** The next step for the reader, by error code. */
 const advice: Readonly<Record<string, string>> = {
   sign_in_failed: 'Open the audit trail again.',
@@ -41,6 +47,7 @@ const advice: Readonly<Record<string, string>> = {
     'Ask the person who manages user accounts in your organisation for the right “audit.read”. Then sign out and sign in again.',
   not_found: 'Check the address, or start again from the audit trail.',
   method_not_allowed: 'Check the address, or start again from the audit trail.',
+  too_many_requests: 'Wait a few seconds, then reload this page.',
   temporarily_unavailable: 'Wait a moment, then reload this page.',
 };
 
@@ -58,8 +65,7 @@ export function auditPageRefusal(clientId: string): RefusalAudit {
 export function pageDialect(pages: Pages, headers: Readonly<Record<string, string>>): ErrorDialect {
   return (error, { response, call }) => {
     const page = pages.render('message.njk', {
-      // The message of a 405 is written for developers.
-      title: error.status === 405 ? pageNotFound().message : error.message,
+      title: titles[error.status] ?? error.message,
       text: advice[error.code] ?? 'Try again. If it fails again, report the reference to the operator.',
       correlationId: call.correlationId,
       // Shows the button that signs out, because a user without the right may sign in as someone else.

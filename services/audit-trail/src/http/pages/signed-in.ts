@@ -1,5 +1,6 @@
 import { redirect } from '@clinical-launch/http/answer';
 import type { Exchange, Guard } from '@clinical-launch/http/endpoint';
+import { type LocalRateLimiter, requestsPerSecondPerSession } from '@clinical-launch/limits/rate-limit';
 import { isOwnForm } from '@clinical-launch/pages/own-form';
 import type { AuditPagesConfig } from '../../pages-config.ts';
 import { foreignForm, notAllowed } from './errors.ts';
@@ -10,11 +11,12 @@ import type { Visit } from './visit.ts';
 /**
  * Creates the guard that accepts signed-in staff who may read the log. It redirects users without a session
  * to the sign-in, which returns them to the requested page. It throws ServiceError 403 for staff without the
- * right, and for a form from another site.
+ * right, and for a form from another site, and 429 above the rate limit of a person.
  */
 export function signedIn(
   sessions: Sessions,
   { publicUrl, clientId }: Pick<AuditPagesConfig, 'publicUrl' | 'clientId'>,
+  limiter: LocalRateLimiter,
 ): Guard<Exchange, Visit> {
   const { origin } = new URL(publicUrl);
   return async (exchange) => {
@@ -30,6 +32,7 @@ export function signedIn(
     call.identify(`staff ${staff.subject}`, clientId);
     const { username, name } = staff;
     call.concern({ user: { username, name } });
+    limiter.count(staff.subject, requestsPerSecondPerSession);
     if (!staff.mayRead) throw notAllowed();
     return { ...exchange, staff };
   };
