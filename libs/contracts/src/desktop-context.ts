@@ -1,6 +1,7 @@
 import { isSure, spellingOf, syntheticNumberFaults } from './coded-identifiers.ts';
 import type { Fault } from './fault.ts';
 import { birthDateProblem, isCalendarDate, singleLine } from './formats.ts';
+import { resourceName } from './resource-names.ts';
 import { compileSchema, entriesOf, guidPattern, maxFaults, memberOf, withUnknownMembers } from './schema.ts';
 import { signInMembers, signInSchema } from './sign-in.ts';
 import { type Static, Type } from './type.ts';
@@ -19,13 +20,6 @@ const furtherTexts = {
   maxProperties: 50,
 } as const;
 const closed = { additionalProperties: false } as const;
-
-/** A resource name of the form `ern:<...>:<id>` (Desktop: ID token claims). */
-const resourceName = Type.String({
-  pattern: '^ern(:[!-9;-~]+){2,}$',
-  maxLength: 200,
-  description: 'must be a resource name of the form ern:<...>:<id>',
-});
 
 /** The value of an identifier. The value of an EHR Partner ID is a number, which some hosts send as text. */
 const identifierValue = Type.Unsafe<string | number>({
@@ -91,6 +85,12 @@ const launched = {
   patient: desktopPatient,
 };
 
+/** The host application of a launch, in tokens and in the answers of the APIs. */
+export const launchedBy = Type.Object(
+  { iss: Type.String(), client_id: Type.String() },
+  { description: 'The host application of the launch: the issuer of its tokens, and its client id.' },
+);
+
 /** The request of a host application to launch a partner application for a user and a patient. */
 export const desktopLaunchSchema = Type.Object(
   {
@@ -120,6 +120,8 @@ const desktopContext = Type.Object(
     clientId: Type.String(),
     /** The time at which the host application requested the launch, in seconds since 1970. */
     authTime: Type.Integer(),
+    /** The host application. Absent in launches that a release without this member issued. */
+    launched_by: Type.Optional(launchedBy),
     /** The sign-in of the user, if the host application sent it. */
     signIn: Type.Optional(signInSchema),
     ...launched,

@@ -1,6 +1,7 @@
 import { publicKeyFault } from './client-authentication.ts';
 import { type FileFault, oneOf } from './fault.ts';
 import { type Registry, registrySchema } from './registry.ts';
+import { overlap } from './resource-names.ts';
 import { compileSchema, entriesOf, memberOf } from './schema.ts';
 
 const compiled = compileSchema(registrySchema);
@@ -52,8 +53,8 @@ function registryError(faults: readonly FileFault[]): TypeError {
 
 /**
  * Returns the errors that the schema cannot find: repeated entries, the platform's own issuers under
- * `trustedIssuers`, ambiguous realm names, unusable keys, sandbox clients with further rights, and required
- * navigations that browsers do not report. Accepts any value, so that these errors and those of the schema
+ * `trustedIssuers`, ambiguous realm names, unusable keys, sandbox clients with further rights, required
+ * navigations that browsers do not report, and prefixes that two host applications share. Accepts any value, so that these errors and those of the schema
  * are reported together.
  */
 const contradictionsIn = (candidate: unknown, publicUrl: string | undefined): FileFault[] => [
@@ -63,7 +64,33 @@ const contradictionsIn = (candidate: unknown, publicUrl: string | undefined): Fi
   ...keyFaultsIn(candidate),
   ...sandboxFaultsIn(candidate),
   ...navigationFaultsIn(candidate, publicUrl),
+  ...ernFaultsIn(candidate),
 ];
+
+/**
+ * Returns an error for each host application that could name the users of an earlier host application. Compares
+ * the hosts of all realms, because a host may launch into every desktop realm.
+ */
+function ernFaultsIn(candidate: unknown): FileFault[] {
+  const hosts = entriesOf(candidate, 'realms').flatMap((realm, at) =>
+    entriesOf(realm, 'clients').flatMap((client, index) => {
+      const erns = statedErns(memberOf(client, 'erns'));
+      return erns === undefined ? [] : [{ erns, path: `realms[${at}].clients[${index}]` }];
+    }),
+  );
+  return hosts.flatMap(({ erns, path }, index) =>
+    hosts
+      .slice(0, index)
+      .filter((earlier) => overlap(earlier.erns, erns))
+      .map((earlier) => ({ path: `${path}.erns`, message: `must not overlap those of ${earlier.path}` })),
+  );
+}
+
+/** Returns the stated prefixes, or undefined for a value that the schema refuses. */
+function statedErns(value: unknown): 'any' | readonly string[] | undefined {
+  if (value === 'any') return value;
+  return Array.isArray(value) ? value.filter((prefix) => typeof prefix === 'string') : undefined;
+}
 
 /** The rights that allow launches and nothing else. A sandbox client may have only these rights. */
 const launchRights: readonly unknown[] = ['ocs-launch.write', 'launch.issue'];

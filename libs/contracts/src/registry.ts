@@ -1,5 +1,6 @@
 import { clientCertificates, clientKeys } from './client-authentication.ts';
 import { statedPracticesSchema } from './coded-identifiers.ts';
+import { statedErnsSchema } from './resource-names.ts';
 import { acrValue } from './sign-in.ts';
 import { type Static, type TSchema, Type } from './type.ts';
 import {
@@ -117,6 +118,10 @@ const client = Type.Object(
     scopes: titled('Rights, such as audit.read or token.introspect', Type.Array(scopeToken)),
     suspended,
     ...launchPolicy,
+    erns: setting(
+      'Prefixes of the userERN and orgERN that a host may name: any, or such as ern:demo-ehr (production requires it)',
+      statedErnsSchema,
+    ),
   },
   { additionalProperties: false },
 );
@@ -299,6 +304,7 @@ export type LaunchPolicy = {
   readonly launchErrorPage?: string;
   readonly callback?: RegisteredCallback;
   readonly practices?: Static<typeof statedPracticesSchema>;
+  readonly erns?: Static<typeof statedErnsSchema>;
   readonly directory?: string;
   readonly requireNavigation?: boolean;
   readonly acrValues?: readonly string[];

@@ -54,7 +54,7 @@ export function withUnknownMembers<S>(schema: S): S {
 const options = {
   allErrors: true,
   strict: true,
-  // The member `practices` of the registry is a string or a list.
+  // The members `practices` and `erns` of the registry are a string or a list.
   allowUnionTypes: true,
   verbose: true,
   // The optimizer of Ajv takes a third of the compilation time, but does not make validation faster in V8.

@@ -154,6 +154,44 @@ describe('a registry', () => {
     expect(refusalOf(registry)).toEqual([`realms[0].clients[0].practices${said}`]);
   });
 
+  const hosts = (...stated: unknown[]) => ({
+    realms: stated.map((erns, at) =>
+      aRealm({ realm: `realm-${at}`, clients: [aClient({ scopes: ['launch.issue'], erns })] }),
+    ),
+  });
+
+  it('may contain host applications whose prefixes of ERNs share no whole segment, and one host with any', () => {
+    for (const stated of [
+      [
+        ['ern:demo', 'ern:b:user'],
+        ['ern:demo-ehr', 'ern:b:org'],
+      ],
+      ['any'],
+    ])
+      expect(parseRegistry(hosts(...stated))).toEqual(hosts(...stated));
+  });
+
+  it.each([
+    ['contain any', ['ern:demo'], 'any'],
+    ['are equal in another case', ['ern:x', 'ern:demo'], ['ern:Demo']],
+    ['begin with those of the other', ['ern:demo'], ['ern:demo:user']],
+    ['are the beginning of those of the other', ['ern:demo:user'], ['ern:demo']],
+  ])('must not contain two host applications whose prefixes %s', (_how, one, other) => {
+    const said = 'realms[1].clients[0].erns must not overlap those of realms[0].clients[0]';
+    expect(refusalOf(hosts(one, other))).toEqual([said]);
+  });
+
+  it.each([
+    ['all', ' must be "any" or a list of prefixes'],
+    [[], ' must have at least 1 entry'],
+    ...['any', 'ern', 'ern:', 'ern:demo:', 'urn:demo', 'ern:a b'].map((prefix) => [
+      [prefix],
+      '[0] must be whole segments of a resource name, such as ern:demo-ehr',
+    ]),
+  ])('must not contain a host application whose prefixes of ERNs are %j', (erns, said) => {
+    expect(refusalOf(hosts(erns))).toEqual([`realms[0].clients[0].erns${String(said)}`]);
+  });
+
   it('may contain sandbox clients in realms and under trusted issuers, if they may only launch', () => {
     const sandbox = (scopes: string[]) => aClient({ sandbox: true, scopes });
     for (const scopes of [[], ['ocs-launch.write'], ['launch.issue', 'ocs-launch.write']]) {

@@ -53,7 +53,16 @@ const clientRules: readonly Rule<RegisteredClient>[] = [
     secrets.flatMap(({ sha256 }, index) =>
       demoSecretHashes.has(sha256) ? [`.secrets[${index}] is a secret of the demo`] : [],
     ),
-  (client) => (client.scopes.includes('ocs-launch.write') ? unstatedPractices(client) : []),
+  (client) =>
+    ['ocs-launch.write', 'launch.issue'].some((right) => client.scopes.includes(right))
+      ? unstatedPractices(client)
+      : [],
+  ({ scopes, erns }) =>
+    scopes.includes('launch.issue') && erns === undefined
+      ? [
+          '.erns is required. List the prefixes of the ERNs that the host may name, or "any" for the only host',
+        ]
+      : [],
 ];
 
 /** Refuses a client without `practices`, because it could launch for every practice of the country. */
@@ -93,7 +102,7 @@ const issuerRules: readonly Rule<TrustedIssuer>[] = [
 
 /**
  * Lists the errors of a registry in production, by path: for instance public secrets, addresses that are not
- * https, and clients without `practices`.
+ * https, and clients without `practices` or `erns`.
  */
 export function productionRegistryProblems({ realms, trustedIssuers = [] }: Registry): string[] {
   return [

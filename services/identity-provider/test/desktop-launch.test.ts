@@ -229,6 +229,7 @@ describe('the access token', () => {
       authorizations: ['clinical-cr.read', 'doc-app.addcode'],
       acr: 'urn:clinical-launch:acr:launched-by-host',
       auth_time: expect.any(Number),
+      launched_by: { iss: running.issuer('north'), client_id: 'host' },
       launch_context: expect.any(String),
     });
     const { user, organisation, patient } = aLaunch();

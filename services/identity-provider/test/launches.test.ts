@@ -62,6 +62,12 @@ beforeAll(async () => {
   );
   const limited = aClient({ clientId: 'limited', scopes: ['launch.issue'], requestsPerSecond: 1 });
   const sandbox = aClient({ clientId: 'sandbox', scopes: ['launch.issue'], sandbox: true });
+  const bound = aClient({
+    clientId: 'bound',
+    scopes: ['launch.issue'],
+    erns: ['ern:North-EHR', 'ern:shared:north'],
+    practices: [{ system: 'ods-organization-code', code: 'W92001' }],
+  });
   running = await runDesktop({
     clock,
     storage,
@@ -70,6 +76,7 @@ beforeAll(async () => {
       { realm: 'calls/desktop', clients: [], desktop: { partners } },
       { realm: 'limits', clients: [limited] },
       { realm: 'tests', clients: [sandbox] },
+      { realm: 'bound', clients: [bound] },
     ],
     trustedIssuers: [{ issuer: stranger.issuer, clients: [{ clientId: 'pms' }] }],
   });
@@ -292,6 +299,37 @@ describe('a launch request of a sandbox host application', () => {
   });
 });
 
+describe('a host application that is bound to practices and prefixes of ERNs', () => {
+  const launchFor = async (userERN: string, orgERN: string, ods = 'W92001') => {
+    const token = String((await running.idp.token('bound', { client_id: 'bound' })).access_token);
+    const { user, organisation } = aLaunch();
+    const body = aLaunch({ user: { ...user, userERN }, organisation: { ...organisation, orgERN, ods } });
+    const response = await running.postLaunch(body, { token });
+    return { status: response.status, ...record(await response.json()) };
+  };
+
+  it.each([
+    ['ern:north-ehr:user:1', 'ern:shared:north:org:1', 'W92001'],
+    ['ern:SHARED:north:1', 'ern:north-ehr:1', 'w92001'],
+  ])('launches for the user %s of the organisation %s', async (userERN, orgERN, ods) => {
+    expect((await launchFor(userERN, orgERN, ods)).status).toBe(201);
+  });
+
+  it.each([
+    ['user.userERN', 'ern:south-ehr:user:1', 'ern:north-ehr:org:1', 'W92001'],
+    ['user.userERN', 'ern:north-ehr-2:user:1', 'ern:north-ehr:org:1', 'W92001'],
+    ['user.userERN', 'ern:shared:south:1', 'ern:north-ehr:org:1', 'W92001'],
+    ['organisation.orgERN', 'ern:north-ehr:user:1', 'ern:south-ehr:org:1', 'W92001'],
+    ['organisation.ods', 'ern:north-ehr:user:1', 'ern:north-ehr:org:1', 'W92002'],
+  ])('is refused with the path %s for %s, %s, %s of another host', async (path, userERN, orgERN, ods) => {
+    const message = 'is not registered for this host application. Ask the operator to add it';
+    expect(await launchFor(userERN, orgERN, ods)).toMatchObject({
+      status: 400,
+      errors: [{ path, message, code: 'business-rule' }],
+    });
+  });
+});
+
 describe('a launch URL that the service itself calls', () => {
   const launchOf = (client_id: string) => answerOf(aLaunch({ client_id, call: true }), 'calls/desktop');
 
@@ -348,7 +386,8 @@ describe('a launch URL that the service itself calls', () => {
   it('is refused in production unless it is an https address', async () => {
     handler.asked.length = 0;
     const partners = [aPartner({ clientId: 'called', launchUrl: `${handler.base}/launch` })];
-    const [hosts = {}] = desktopRealms();
+    const host = aClient({ clientId: 'host', scopes: ['launch.issue'], erns: 'any' });
+    const hosts = { realm: 'north', clients: [host] };
     const production = await runDesktop({
       clock,
       storage,

@@ -65,7 +65,7 @@ describe('a registry for production', () => {
     const clients = [
       aClient({ clientId: 'unstated', practices: undefined }),
       aClient({ clientId: 'any' }),
-      aClient({ clientId: 'host', practices: undefined, scopes: ['launch.issue'] }),
+      aClient({ clientId: 'host', practices: undefined, scopes: ['launch.issue'], erns: 'any' }),
     ];
     const refused = parseRegistry({
       realms: [{ realm: 'north', clients: JSON.parse(JSON.stringify(clients)) }],
@@ -74,7 +74,16 @@ describe('a registry for production', () => {
     const said = 'is required. List the practices that the client may launch for, or state "any"';
     expect(productionRegistryProblems(refused)).toEqual([
       `realms[0].clients[0].practices ${said}`,
+      `realms[0].clients[2].practices ${said}`,
       `trustedIssuers[0].clients[0].practices ${said}`,
+    ]);
+  });
+
+  it('is refused if a host application lists no prefixes of ERNs', () => {
+    const host = (clientId: string, erns?: string[]) =>
+      aClient({ clientId, scopes: ['launch.issue'], ...(erns && { erns }) });
+    expect(productionRegistryProblems(registry(host('bound', ['ern:north-ehr']), host('unstated')))).toEqual([
+      'realms[1].clients[1].erns is required. List the prefixes of the ERNs that the host may name, or "any" for the only host',
     ]);
   });
 

@@ -122,7 +122,7 @@ describe('POST /{realm}/oauth2/v2.0/introspect (RFC 7662)', () => {
     fhirContext: [{ reference: expect.stringMatching(/^Organization\/[0-9a-f]{32}$/), type: 'Organization' }],
   };
 
-  it('returns the claims of an active access token, and of the patient only an id', async () => {
+  it('returns the claims of an active access token with its host application, and of the patient only an id', async () => {
     const { accessToken } = await running.tokensFor();
     const reported = await running.introspect(accessToken);
     const now = clock.now() / 1000;
@@ -142,6 +142,7 @@ describe('POST /{realm}/oauth2/v2.0/introspect (RFC 7662)', () => {
       authorizations: ['clinical-cr.read', 'doc-app.addcode'],
       acr: 'urn:clinical-launch:acr:launched-by-host',
       auth_time: now,
+      launched_by: { iss: running.issuer('north'), client_id: 'host' },
       ...launchContext,
     });
   });
@@ -156,6 +157,7 @@ describe('POST /{realm}/oauth2/v2.0/introspect (RFC 7662)', () => {
       iss: running.issuer(realm),
       acr: 'urn:clinical-launch:acr:launched-by-host',
       auth_time: clock.now() / 1000,
+      launched_by: { iss: running.issuer('north'), client_id: 'host' },
       ...launchContext,
     });
   });

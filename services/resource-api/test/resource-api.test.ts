@@ -47,6 +47,12 @@ describe('a protected resource', () => {
     });
   });
 
+  it('names the host application that launched: /resource/me', async () => {
+    const launched_by = { iss: 'https://launch.example/idp/north/v2.0', client_id: 'host' };
+    const response = await api.get('me', { token: await api.sign({ launched_by }) });
+    expect(await response.json()).toMatchObject({ launched_by });
+  });
+
   it('contains the unchanged patient of the launch: /resource/patient', async () => {
     const response = await api.get('patient');
     expect([response.status, response.headers.get('content-type')]).toEqual([

@@ -1,3 +1,4 @@
+import { launchedBy } from '@clinical-launch/contracts/desktop-context';
 import { type Static, Type } from '@clinical-launch/contracts/type';
 
 const seconds = Type.Integer({ minimum: 1, description: 'seconds' });
@@ -71,6 +72,7 @@ export const introspectionAnswer = Type.Object({
   auth_time: Type.Optional(
     Type.Integer({ description: 'When the user signed in, or the start of the desktop launch if unknown.' }),
   ),
+  launched_by: Type.Optional(launchedBy),
   cnf: Type.Optional(
     Type.Object(
       { jkt: Type.Optional(Type.String()), 'x5t#S256': Type.Optional(Type.String()) },

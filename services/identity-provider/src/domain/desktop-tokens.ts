@@ -45,6 +45,13 @@ export function signInClaims({ authTime, signIn = {} }: Pick<DesktopContext, 'au
 }
 
 /**
+ * Returns the host application of a launch as a claim of our own. The ID token contains only the claims of the
+ * specification.
+ */
+export const hostClaim = ({ launched_by }: Pick<DesktopContext, 'launched_by'>) =>
+  withoutUndefined({ launched_by });
+
+/**
  * Returns the claims of a partner's access token (RFC 9068 section 2.2). The token acts for the user, with
  * the rights in `scope` and `authorizations`. The patient details are encrypted for the resource API.
  */
@@ -74,6 +81,7 @@ export function desktopAccessTokenClaims({
     scope,
     // RFC 9470 section 6 lets a resource server require a recent or a strong sign-in.
     ...signInClaims(context),
+    ...hostClaim(context),
     /** The launch of the token. Revoking the launch revokes the token. */
     sid: context.launchId,
     authorizations: context.authorizations,

@@ -13,7 +13,7 @@ import { clientCertificateOf } from '@clinical-launch/trust/client-certificate';
 import type { RevokedTokens } from '@clinical-launch/trust/revoked-tokens';
 import type { JWTPayload } from 'jose';
 import { readRefreshToken } from '../domain/desktop-chain.ts';
-import { signInClaims } from '../domain/desktop-tokens.ts';
+import { hostClaim, signInClaims } from '../domain/desktop-tokens.ts';
 import type { IssuingRealm } from '../domain/realms.ts';
 import { introspectedContext } from '../domain/smart-context.ts';
 import { confirmationOf } from '../domain/token-binding.ts';
@@ -86,7 +86,7 @@ async function lookUp(
     if (context.realm !== realm.name) return inactive;
     const { clientId: client_id, scope } = detail;
     const sub = context.user.userERN;
-    const claims = { ...signInClaims(context), ...confirmationOf(detail) };
+    const claims = { ...signInClaims(context), ...hostClaim(context), ...confirmationOf(detail) };
     const launch = introspectedContext({ realm, scope, fhirIds: pseudonyms.fhirIdsOf(context) });
     return { active: true, client_id, scope, sub, iss: realm.issuer, ...claims, ...launch };
   }

@@ -1,4 +1,5 @@
 import { withParameters } from '@clinical-launch/contracts/addresses';
+import { isAgreedPractice } from '@clinical-launch/contracts/coded-identifiers';
 import {
   type DesktopContext,
   type DesktopLaunch,
@@ -7,6 +8,7 @@ import {
 } from '@clinical-launch/contracts/desktop-context';
 import { type Fault, faultPlaces } from '@clinical-launch/contracts/fault';
 import type { RegisteredPartner } from '@clinical-launch/contracts/registry';
+import { isOwnErn } from '@clinical-launch/contracts/resource-names';
 import { maxFaults, memberOf, withoutUndefined } from '@clinical-launch/contracts/schema';
 import { type SignIn, signInData, signInFaults } from '@clinical-launch/contracts/sign-in';
 import { concerningDesktopLaunch, type PatientPseudonyms } from '@clinical-launch/crypto/patient-pseudonym';
@@ -62,7 +64,7 @@ export function issueLaunch(dependencies: IssueLaunchDependencies): Handler<Desk
     call.concern(concerningDesktopLaunch(launch, pseudonyms));
     const { launchIdentifierSeconds: ttlSeconds, sessionSeconds: chainSeconds } = realm.desktop;
     const issue = await tickets.issue('launch-identifier', {
-      context: launchContext({ launch, realm, call, now: clock.now() }),
+      context: launchContext({ launch, realm, host, call, now: clock.now() }),
       challenge: launchProof({ realm: realm.name, clientId: launch.client_id }),
       ttlSeconds,
       chainSeconds,
@@ -134,6 +136,7 @@ function validate(
       : []),
     ...signInFaults(sent, { now: clock.now(), acrValues: host.policy.acrValues }),
     ...(host.policy.sandbox === true ? syntheticPatientFaults(sent) : []),
+    ...hostFaults(sent, host),
   ];
   if (faults.length === 0 && 'launch' in read && partner !== undefined)
     return { launch: read.launch, partner };
@@ -141,6 +144,25 @@ function validate(
     code: 'invalid_request',
     message: 'The launch is invalid. Correct the fields listed in `errors` and send it again.',
     faults: faults.slice(0, maxFaults),
+  });
+}
+
+/** Returns an error for each user, organisation and practice for which the host application may not speak. */
+function hostFaults(sent: unknown, { policy, practices }: Caller): Fault[] {
+  const isOwn = (ern: string) => isOwnErn(ern, policy.erns);
+  const isPractice = (value: string) =>
+    practices === undefined || isAgreedPractice({ system: 'ods-organization-code', value }, practices);
+  const rules = [
+    ['user', 'userERN', isOwn],
+    ['organisation', 'orgERN', isOwn],
+    ['organisation', 'ods', isPractice],
+  ] as const;
+  return rules.flatMap(([part, name, isRegistered]): Fault[] => {
+    const value = memberOf(memberOf(sent, part), name);
+    // The schema reports a value that is not a text.
+    if (typeof value !== 'string' || isRegistered(value)) return [];
+    const message = 'is not registered for this host application. Ask the operator to add it';
+    return [{ path: `${part}.${name}`, message, code: 'business-rule' }];
   });
 }
 
@@ -158,11 +180,13 @@ const notCallable: Fault = {
 function launchContext({
   launch: { client_id: clientId, call: _call, acr, amr, auth_time, ...launched },
   realm,
+  host,
   call,
   now,
 }: {
   launch: DesktopLaunch;
   realm: DesktopIssuingRealm;
+  host: Caller;
   call: Call;
   now: number;
 }): DesktopContext {
@@ -172,6 +196,7 @@ function launchContext({
     realm: realm.name,
     clientId,
     authTime: Math.floor(now / 1000),
+    launched_by: { iss: host.issuer, client_id: host.clientId },
     ...(Object.keys(signIn).length > 0 ? { signIn } : {}),
     ...launched,
   };

@@ -1,3 +1,5 @@
+import type { DesktopContext } from '@clinical-launch/contracts/desktop-context';
+import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import {
   type FhirResourceType,
   fhirResourceTypes,
@@ -17,6 +19,8 @@ export type LaunchOfToken = {
   /** The permissions of the user, such as `clinical-cr.read`. */
   readonly authorizations: readonly string[];
   readonly sealedContext: string;
+  /** The host application. Absent in tokens of a release without this claim. */
+  readonly launched_by?: DesktopContext['launched_by'];
 };
 
 /** A protected resource, and what a token needs to read it. */
@@ -50,7 +54,8 @@ export const launchResources: readonly Resource[] = [
     name: 'me',
     path: '/resource/me',
     mediaType: 'application/json',
-    represent: ({ user, organisation }, { authorizations }) => ({ user, organisation, authorizations }),
+    represent: ({ user, organisation }, { authorizations, launched_by }) =>
+      withoutUndefined({ user, organisation, authorizations, launched_by }),
   },
   {
     name: 'patient',

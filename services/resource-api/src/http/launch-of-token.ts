@@ -1,4 +1,5 @@
-import { compileSchema, guidPattern } from '@clinical-launch/contracts/schema';
+import { launchedBy } from '@clinical-launch/contracts/desktop-context';
+import { compileSchema, guidPattern, withoutUndefined } from '@clinical-launch/contracts/schema';
 import { isTokenContext, type TokenContext } from '@clinical-launch/contracts/token-context';
 import { Type } from '@clinical-launch/contracts/type';
 import { placeOfTokenContext, tokenContextPurpose } from '@clinical-launch/crypto/seal-places';
@@ -14,6 +15,7 @@ const claimsForm = compileSchema(
     scope: Type.String(),
     authorizations: Type.Array(Type.String()),
     launch_context: Type.String(),
+    launched_by: Type.Optional(launchedBy),
   }),
 );
 
@@ -21,7 +23,8 @@ const claimsForm = compileSchema(
 export function launchOfToken({ claims, issuer }: Caller): LaunchOfToken {
   if (!claimsForm.is(claims)) throw invalidToken('the token was not issued for a desktop launch');
   const { sid: correlationId, jti: tokenId, scope, authorizations, launch_context: sealedContext } = claims;
-  return { correlationId, tokenId, issuer, scopes: scope.split(' '), authorizations, sealedContext };
+  const launch = { correlationId, tokenId, issuer, scopes: scope.split(' '), authorizations, sealedContext };
+  return { ...launch, ...withoutUndefined({ launched_by: claims.launched_by }) };
 }
 
 /**

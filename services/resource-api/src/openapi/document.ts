@@ -1,4 +1,4 @@
-import { desktopLaunchSchema } from '@clinical-launch/contracts/desktop-context';
+import { desktopLaunchSchema, launchedBy } from '@clinical-launch/contracts/desktop-context';
 import type { JsonSchema } from '@clinical-launch/contracts/published/schema';
 import { Type } from '@clinical-launch/contracts/type';
 import { describedAnswer, oauthRefusals } from '@clinical-launch/http/openapi/answers';
@@ -40,7 +40,7 @@ export const resourceApiDocument = (): JsonSchema =>
       ...metadataPaths,
     },
     schemas: {
-      Me: Type.Object({ user, organisation, authorizations }),
+      Me: Type.Object({ user, organisation, authorizations, launched_by: Type.Optional(launchedBy) }),
       Patient: patient,
       UserInfo: userInfoSchema,
       Error: oauthErrorSchema,

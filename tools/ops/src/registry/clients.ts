@@ -7,14 +7,22 @@ import { change } from './change.ts';
 import { appendEntry, setValue } from './edit-json.ts';
 import { assertFree, findEntry, findIssuer, findRealm } from './entries.ts';
 import { keptSecrets, reportEnds } from './kept-secrets.ts';
-import { clientMembers, launchPolicy, type Member, membersIn, partnerMembers, proofs } from './members.ts';
+import {
+  clientMembers,
+  launchPolicy,
+  type Member,
+  membersIn,
+  ownLaunchPolicy,
+  partnerMembers,
+  proofs,
+} from './members.ts';
 import { options as o } from './options.ts';
 import { practicesOf, reportPractices } from './practices.ts';
 import { type Context, type Edit, placeholder, type Reported } from './registry-command.ts';
 import type { RegistryDocument } from './registry-document.ts';
 
 const partnerScopes = ['openid', 'profile', 'email', 'offline_access', 'launch', 'resource.read'];
-const launchRight = 'ocs-launch.write';
+const launchRights = ['ocs-launch.write', 'launch.issue'];
 const hourMs = 3_600_000;
 
 /**
@@ -33,7 +41,7 @@ export function addClient(
   const isProven = proofs.some((proof) => proof.name in proved && !isBinding(proof));
   const secret = isProven ? undefined : createClientSecret();
   const secrets = secret === undefined ? [] : [{ sha256: hashClientSecret(secret) }];
-  const policy = membersIn(answers, launchPolicy);
+  const policy = membersIn(answers, ownLaunchPolicy);
   const client = {
     clientId,
     name: requiredOption(answers, { name: 'name' }),
@@ -48,7 +56,7 @@ export function addClient(
     reported: [
       ...reportClient({ realm, clientId }),
       ...(secret === undefined ? [] : [['client_secret', secret] as const]),
-      ...(scopes.includes(launchRight)
+      ...(launchRights.some((right) => scopes.includes(right))
         ? reportPractices(stated === undefined ? undefined : practicesOf(stated))
         : []),
     ],

@@ -67,7 +67,8 @@ function rowOf({ owner, kind, client }: Entry<AnyClient>, now: number): string[]
  * no scopes, but may launch.
  */
 function practicesCell({ scopes, practices }: AnyClient): string {
-  if (scopes !== undefined && !scopes.includes('ocs-launch.write')) return none;
+  const launches = ['ocs-launch.write', 'launch.issue'];
+  if (scopes !== undefined && !launches.some((right) => scopes.includes(right))) return none;
   if (practices === undefined) return 'not stated';
   return reportPractices(practices)
     .map(([, codes]) => codes)
@@ -76,7 +77,7 @@ function practicesCell({ scopes, practices }: AnyClient): string {
 
 function listed({ owner, kind, client }: Entry<AnyClient>) {
   const { clientId, name, scopes, suspended = false, callback, practices, directory, secrets } = client;
-  const { sandbox = false } = client;
+  const { sandbox = false, erns } = client;
   const ends = (ofClient: readonly { readonly expires?: string }[] | undefined) =>
     ofClient?.map(({ expires }) => ({ expires }));
   return {
@@ -92,6 +93,7 @@ function listed({ owner, kind, client }: Entry<AnyClient>) {
     callbackUrl: callback?.url,
     callbackSecrets: ends(callback?.secrets),
     practices,
+    erns,
     directory,
   };
 }

@@ -44,6 +44,7 @@ const asked = new Set([
   'frameAncestors',
   'resultOrigin',
   'practices',
+  'erns',
   'profile',
   'scopes',
   'audiences',
@@ -77,6 +78,15 @@ function formOf(name: string, schema: TSchema): Form {
   const { type, enum: values, items } = schema as Described;
   if (name === 'practices')
     return { value: 'code', isRepeatable: true, faultOf: practiceFault, read: practicesOf };
+  if (name === 'erns' && items !== undefined) {
+    const faultOf = faultBy(items);
+    return {
+      value: 'prefix',
+      isRepeatable: true,
+      faultOf: (stated) => (stated === 'any' ? undefined : faultOf(stated)),
+      read: (all) => (all.join() === 'any' ? 'any' : all),
+    };
+  }
   if (name === 'jwks') return { value: 'path', read: ([path]) => readKeySet(path) };
   if (type === 'boolean')
     return { value: 'yes|no', faultOf: yesOrNoFault, read: ([value]) => value === 'yes' };
@@ -105,6 +115,10 @@ export const partnerMembers = membersOf(desktop.properties.partners.items);
 export const issuerMembers = membersOf(issuer);
 /** The launch settings of a client, including clients of a trusted issuer. */
 export const launchPolicy = membersOf(issuer.properties.clients.items);
+/** The launch settings of a client of our realms, which may be a host application. */
+export const ownLaunchPolicy = clientMembers.filter(
+  ({ name }) => name === 'erns' || launchPolicy.some((member) => member.name === name),
+);
 /** The members for keys and certificates, which a client can use instead of a secret. */
 export const proofs = clientMembers.filter(({ name }) => /^(jwks|tls)/.test(name));
 

@@ -33,7 +33,7 @@ import { registryCommand } from './registry-command.ts';
 const entry = [o.owner, o.foreignClientId];
 const named = [o.realm, o.clientId, ...optionsOf(clientMembers, ['name'])];
 const launchOptions = optionsOf(launchPolicy);
-const hostOptions = optionsOf(launchPolicy, ['requestsPerSecond', 'sandbox']);
+const hostOptions = optionsOf(clientMembers, ['requestsPerSecond', 'practices', 'sandbox', 'erns']);
 const directory = optionsOf(launchPolicy, ['directory']);
 const practices = optionsOf(launchPolicy, ['practices']).map(
   ({ isOptional: _isOptional, ...required }): Option => required,

@@ -269,7 +269,7 @@ describe('registry list', () => {
     expect(output).toMatch(
       /^demo +client +pms-demo +suspended +secret +no end +any +\S+\/callbacks \(no end\) +Demo practice management system$/m,
     );
-    expect(output).toMatch(/^demo +client +host-demo +active +secret +no end +- +- +/m);
+    expect(output).toMatch(/^demo +client +host-demo +active +secret +no end +any +- +/m);
     expect(output).toMatch(/^demo\/desktop +partner +partner-native +active +none +- +- +- +/m);
     expect(output).toMatch(/^west +\(no clients\)$/m);
     const { output: json } = await copy.runHere('list', '--json');

@@ -176,12 +176,23 @@ describe('add-host and add-client', () => {
   it('grant the right to issue launches (add-host) or the named rights (add-client)', async () => {
     await copy.runHere('add-realm', '--realm', 'east');
     const host = ['--realm', 'east', '--client-id', 'host', '--name', 'Host'];
-    const { reported } = await copy.runHere('add-host', ...host);
+    const bound = ['--practices', 'ods:B82017', '--ern', 'ern:east', '--ern', 'ern:west:user'];
+    const { reported } = await copy.runHere('add-host', ...host, ...bound);
+    expect(reported.get('practices')).toBe('B82017');
     expect(reported.get('token_endpoint')).toBe('{PUBLIC_URL}/idp/east/oauth2/v2.0/token');
     const environment = { PUBLIC_URL: 'https://launch.example' };
     const rolled = await copy.runWith(environment, 'roll-secret', ...host.slice(0, 4));
     expect(rolled.reported.get('token_endpoint')).toBe('https://launch.example/idp/east/oauth2/v2.0/token');
-    expect((await copy.clientNamed('east', 'host'))?.scopes).toEqual(['launch.issue']);
+    expect(await copy.clientNamed('east', 'host')).toMatchObject({
+      scopes: ['launch.issue'],
+      practices: [{ system: 'ods-organization-code', code: 'B82017' }],
+      erns: ['ern:east', 'ern:west:user'],
+    });
+    expect((await copy.runHere('set-client', ...host.slice(0, 4), '--ern', 'any')).code).toBe(0);
+    expect(await copy.clientNamed('east', 'host')).toMatchObject({ erns: 'any' });
+    expect((await copy.runHere('set-client', ...host.slice(0, 4), '--ern', 'east')).errors).toContain(
+      '--ern ',
+    );
     await copy.runHere(
       'add-client',
       '--realm',
