@@ -20,8 +20,16 @@ export const refusalWords: Readonly<Record<RefusalCode, readonly [cause: string,
     'Push the request again (RFC 9126)',
   ],
   login_required: [
-    'The user signed in longer ago than `max_age` allows, or the host application sent no `auth_time` (OpenID Connect Core 1.0 section 3.1.2.6)',
+    'The user signed in longer ago than `max_age` allows, the host application sent no `auth_time`, or `prompt` contains `login` (OpenID Connect Core 1.0 section 3.1.2.6)',
     'Let the user sign in to the host application again, and start again from there',
+  ],
+  request_not_supported: [
+    'The authorization request contains `request` (OpenID Connect Core 1.0 section 6)',
+    'Send each parameter by itself, or push the request (RFC 9126)',
+  ],
+  registration_not_supported: [
+    'The authorization request contains `registration` (OpenID Connect Core 1.0 section 7)',
+    'Omit it: the operator registers applications',
   ],
   unmet_authentication_requirements: [
     'The `acr` of the sign-in is none of the requested `acr_values`, and your registration sets `requireAcrValues`',

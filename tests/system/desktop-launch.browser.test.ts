@@ -103,6 +103,17 @@ describe('a desktop launch in a browser', () => {
     await context.close();
   });
 
+  it('sends the authorization request once, because it disables the button', async () => {
+    const { context, host } = await openHost();
+    // After an answer with 204, the browser stays on the page.
+    await context.route('**/oauth2/v2.0/authorize', (route) => route.fulfill({ status: 204 }));
+    const partner = await press(context, host, 'Open in partner application');
+    const button = partner.getByRole('button', { name: 'Continue', disabled: true });
+    await button.waitFor();
+    expect(await button.isDisabled()).toBe(true);
+    await context.close();
+  });
+
   it('shows the refusal of the resource API if the user may not read the record', async () => {
     const { context, host } = await openHost();
     await host

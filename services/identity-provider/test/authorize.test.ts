@@ -113,6 +113,31 @@ describe('an invalid authorization request', () => {
     expect(await native.text()).not.toContain('127.0.0.1');
   });
 
+  it.each([
+    ['prompt', 'login', 'login_required'],
+    ['prompt', 'consent login', 'login_required'],
+    ['prompt', 'none login', 'invalid_request'],
+    ['prompt', 'consent none', 'invalid_request'],
+    ['request', 'eyJhbGciOiJub25lIn0.e30.', 'request_not_supported'],
+    ['registration', '{}', 'registration_not_supported'],
+    ['aud', 'https://evil.example/fhir', 'invalid_request'],
+    ['aud', 'issuer/Patient', 'invalid_request'],
+    ['aud', 'issuer//', 'invalid_request'],
+  ])('with the %s %j is refused with %s, also when it is pushed', async (name, value, error) => {
+    const fields = await inOrder();
+    const sent = { ...fields, [name]: value.replace('issuer', running.issuer(realm)) };
+    const pushed = await running.idp.postForm(`/${realm}/oauth2/v2.0/par`, sent);
+    expect(await refusalOf(pushed)).toEqual(refused(error));
+    await expectRefusal(sent, error, String(fields.launch));
+  });
+
+  it('with a request object is refused for this reason, even if other parameters are only in the object', async () => {
+    const { client_id, response_type, launch } = await inOrder();
+    const request = 'eyJhbGciOiJub25lIn0.e30.';
+    const sent = { client_id, response_type, launch, request } as Fields;
+    await expectRefusal(sent, 'request_not_supported', String(launch));
+  });
+
   it.each(names)(
     'with an empty %s is refused without a redirect and leaves the launch identifier usable',
     async (name) => {
@@ -199,8 +224,21 @@ describe('a valid authorization request', () => {
   );
 
   it('may contain unknown parameters, even if they are repeated', async () => {
-    const fields: [string, string][] = [...Object.entries(await inOrder()), ['aud', 'a'], ['aud', 'b']];
+    const fields: [string, string][] = [...Object.entries(await inOrder()), ['claims', 'a'], ['claims', 'b']];
     expect((await running.postAuthorize(fields)).status).toBe(302);
+  });
+
+  it.each([
+    ['prompt', 'none'],
+    ['prompt', 'consent select_account'],
+    ['request', ''],
+    ['registration', ''],
+    ['aud', ''],
+    ['aud', 'issuer'],
+    ['aud', 'issuer/'],
+  ])('may contain the parameter %s with the value %j', async (name, value) => {
+    const sent = { ...(await inOrder()), [name]: value.replace('issuer', running.issuer(realm)) };
+    expect((await running.postAuthorize(sent)).status).toBe(302);
   });
 
   it.each([

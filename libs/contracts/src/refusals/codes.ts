@@ -8,6 +8,8 @@ export const refusals = {
   invalid_request: [400, 413],
   invalid_request_uri: [400],
   login_required: [400],
+  request_not_supported: [400],
+  registration_not_supported: [400],
   unmet_authentication_requirements: [400],
   invalid_scope: [400],
   invalid_grant: [400],

@@ -28,6 +28,8 @@ const codes: Readonly<Record<RefusalCode, Row>> = {
   invalid_request: ['The request was not complete, or could not be read.', askBoth],
   invalid_request_uri: ['The prepared request is unknown, expired or already used.', startFromHost],
   login_required: ['The user signed in too long ago for the application.', signInAgain],
+  request_not_supported: ['The application sent its request in a form that is not offered.', askPartner],
+  registration_not_supported: ['The application tried to register itself in its request.', askPartner],
   unmet_authentication_requirements: [
     'The user signed in with a weaker method than the application requires.',
     signInStronger,

@@ -7,12 +7,18 @@ import { ticketOfRequestUri } from './pushed-request.ts';
 import type { DesktopIssuingRealm } from './realms.ts';
 import { narrowScope } from './scopes.ts';
 
-/** The error codes of an authorization request (RFC 6749 section 4.1.2.1, RFC 9101 section 7). */
+/**
+ * The error codes of an authorization request (RFC 6749 section 4.1.2.1, RFC 9101 section 7, OpenID Connect Core
+ * 1.0 section 3.1.2.6).
+ */
 export type AuthorizeErrorCode =
   | 'invalid_request'
   | 'unauthorized_client'
   | 'unsupported_response_type'
   | 'invalid_scope'
+  | 'login_required'
+  | 'request_not_supported'
+  | 'registration_not_supported'
   | 'invalid_request_uri';
 
 /** An invalid parameter and the reason. Never contains the sent value. */
@@ -43,7 +49,7 @@ export type AuthorizationRequest = {
 
 type Rule = {
   readonly name: string;
-  readonly code: AuthorizeErrorCode;
+  readonly code: AuthorizeErrorCode | ((value: string) => AuthorizeErrorCode);
   /** The error message when `fits` returns false. */
   readonly message: string;
   /** Returns a hint about a frequent mistake, which is appended to the message. */
@@ -51,7 +57,7 @@ type Rule = {
   /**
    * Returns whether a value is valid. If the partner is unknown, skips the checks that depend on the partner.
    */
-  fits(value: string, partner: RegisteredPartner | undefined): boolean;
+  fits(value: string, partner: RegisteredPartner | undefined, realm: DesktopIssuingRealm): boolean;
   /** Returns whether the parameter may be omitted. If this function is absent, the parameter is required. */
   readonly isOptional?: (partner: RegisteredPartner | undefined) => boolean;
 };
@@ -74,8 +80,9 @@ const clientRule: Rule = {
 };
 
 /**
- * The rules of the specification's table (Desktop: Authorization request form fields), of `nonce`, `max_age`
- * and `acr_values` in OpenID Connect Core 1.0 section 3.1.2.1, and of `dpop_jkt` in RFC 9449.
+ * The rules of the specification's table (Desktop: Authorization request form fields), of `nonce`, `max_age`,
+ * `acr_values` and `prompt` in OpenID Connect Core 1.0 section 3.1.2.1, of `dpop_jkt` in RFC 9449, and of `aud`
+ * in SMART App Launch 2.2.
  */
 const rules: readonly Rule[] = [
   clientRule,
@@ -161,7 +168,34 @@ const rules: readonly Rule[] = [
     fits: (value) => /^[!-~]+( [!-~]+)*$/.test(value) && value.length <= 500,
     isOptional: () => true,
   },
+  {
+    name: 'prompt',
+    code: (value) => (isNoneWithMore(value) ? invalid : 'login_required'),
+    message:
+      'must not contain login, because only the host application can let the user sign in again. Nor may none have another value beside it',
+    // Libraries send `consent` with the scope `offline_access`. The launch needs neither consent nor a choice.
+    fits: (value) => !isNoneWithMore(value) && !value.split(' ').includes('login'),
+    isOptional: () => true,
+  },
+  {
+    name: 'aud',
+    code: invalid,
+    message: 'must be the issuer, which is the base address of the FHIR resources',
+    fits: (value, _partner, { issuer }) => value.replace(/\/$/, '') === issuer,
+    isOptional: () => true,
+  },
 ];
+
+const isNoneWithMore = (prompt: string) => prompt !== 'none' && prompt.split(' ').includes('none');
+
+/** The parameters of OpenID Connect Core 1.0 sections 6 and 7 whose content must not be ignored. */
+const unsupportedRules: readonly Rule[] = (['request', 'registration'] as const).map((name) => ({
+  name,
+  code: `${name}_not_supported`,
+  message: 'is not supported: send each parameter by itself',
+  fits: () => false,
+  isOptional: () => true,
+}));
 
 /** The rules for an authorization request that refers to a pushed request (RFC 9126 section 4). */
 const referenceRules: readonly Rule[] = [
@@ -199,7 +233,7 @@ export function readPushedReference(
 ): { readonly clientId: string; readonly ticket: string } | { readonly faults: readonly ParameterFault[] } {
   const clientId = sent.get('client_id') ?? '';
   const partner = realm.desktop.partners.get(clientId);
-  const faults = referenceRules.flatMap((rule) => faultsOf(rule, sent, partner));
+  const faults = referenceRules.flatMap((rule) => faultsOf(rule, { sent, partner, realm }));
   const ticket = ticketOfRequestUri(sent.get('request_uri') ?? '');
   return faults.length > 0 || ticket === undefined ? { faults } : { clientId, ticket };
 }
@@ -213,7 +247,7 @@ export function readAuthorizationRequest(
   realm: DesktopIssuingRealm,
 ): { readonly request: AuthorizationRequest } | { readonly faults: readonly ParameterFault[] } {
   const partner = realm.desktop.partners.get(sent.get('client_id') ?? '');
-  const faults = rules.flatMap((rule) => faultsOf(rule, sent, partner));
+  const faults = [...unsupportedRules, ...rules].flatMap((rule) => faultsOf(rule, { sent, partner, realm }));
   if (faults.length > 0 || partner === undefined) return { faults };
   const value = (name: string) => sent.get(name) ?? '';
   const request = {
@@ -254,11 +288,13 @@ const addressFault: ParameterFault = {
 const opensWhole = (request: AuthorizationRequest, realm: DesktopIssuingRealm): boolean =>
   /^https?:/.test(request.redirectUri) || redirectAddress(request, realm, request.launch).length <= 2046;
 
-function faultsOf(
-  rule: Rule,
-  sent: URLSearchParams,
-  partner: RegisteredPartner | undefined,
-): ParameterFault[] {
+type SentParameters = {
+  readonly sent: URLSearchParams;
+  readonly partner: RegisteredPartner | undefined;
+  readonly realm: DesktopIssuingRealm;
+};
+
+function faultsOf(rule: Rule, { sent, partner, realm }: SentParameters): ParameterFault[] {
   const { name } = rule;
   const [value = '', ...more] = sent.getAll(name);
   if (more.length > 0) return [{ name, code: invalid, message: 'must not be sent more than once' }];
@@ -268,6 +304,7 @@ function faultsOf(
     const hint = rule.isOptional === undefined ? '' : ' (only clients of the profile standard may omit it)';
     return [{ name, code: invalid, message: `is missing${hint}` }];
   }
-  if (rule.fits(value, partner)) return [];
-  return [{ name, code: rule.code, message: rule.message + (rule.hint?.(value, partner) ?? '') }];
+  if (rule.fits(value, partner, realm)) return [];
+  const code = typeof rule.code === 'function' ? rule.code(value) : rule.code;
+  return [{ name, code, message: rule.message + (rule.hint?.(value, partner) ?? '') }];
 }
