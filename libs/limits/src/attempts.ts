@@ -6,21 +6,14 @@ import type { Limits } from './limits.ts';
 /** Delays callers that repeatedly fail to authenticate. */
 export type Attempts = {
   /**
-   * Throws ServiceError 429 with `Retry-After` while callers with this key must wait. Needs no round trip to
-   * Redis.
-   */
-  assertMayTry(key: string): void;
-  /**
-   * Counts a failed attempt. Throws ServiceError 429 if callers with this key must wait because of failed
-   * attempts that other replicas counted.
+   * Counts a failed attempt. Throws ServiceError 429 with `Retry-After` if callers with this key must wait, and
+   * then does not count the attempt.
    */
   failed(key: string): Promise<void>;
-  /** Deletes the failed attempts of the key, if this process has counted any. */
-  succeeded(key: string): Promise<void>;
 };
 
 type AttemptsOptions = {
-  readonly limits: Pick<Limits, 'failAttempt' | 'forgiveAttempts'>;
+  readonly limits: Pick<Limits, 'failAttempt'>;
   readonly clock: Clock;
   readonly logger: Logger;
 };
@@ -29,9 +22,8 @@ type AttemptsOptions = {
 const maxKeys = 10_000;
 
 /**
- * Creates functions that delay callers after failed attempts. Redis counts the failures of all replicas. Each
- * process also stores the waits after failures that it handled, so that a caller without failures needs no
- * round trip.
+ * Creates the function that delays callers after failed attempts. Redis counts the failures of all replicas.
+ * Each process also stores the waits after failures that it handled, so that a flood needs no round trips.
  */
 export function createAttempts({ limits, clock, logger }: AttemptsOptions): Attempts {
   const waitsUntil = new Map<string, number>();
@@ -39,19 +31,14 @@ export function createAttempts({ limits, clock, logger }: AttemptsOptions): Atte
     logger.error({ err: error }, 'a failed attempt to authenticate could not be counted');
   };
   return {
-    assertMayTry(key) {
+    async failed(key) {
       const leftMs = (waitsUntil.get(key) ?? 0) - clock.now();
       if (leftMs > 0) throw tooMany(leftMs);
-    },
-    async failed(key) {
       const attempt = await limits.failAttempt(key).catch(logFailure);
       if (attempt === undefined) return;
       if (waitsUntil.size >= maxKeys) forgetEnded(waitsUntil, clock.now());
       if (waitsUntil.size < maxKeys) waitsUntil.set(key, clock.now() + attempt.waitMs);
       if (!attempt.isCounted) throw tooMany(attempt.waitMs);
-    },
-    async succeeded(key) {
-      if (waitsUntil.delete(key)) await limits.forgiveAttempts(key).catch(logFailure);
     },
   };
 }

@@ -60,10 +60,6 @@ export class InMemoryLimits implements Limits {
     return { isCounted: true, waitMs };
   }
 
-  async forgiveAttempts(key: string): Promise<void> {
-    this.#attempts.delete(key);
-  }
-
   #countRefusal(from: string, windowSeconds: number): number {
     const now = this.#clock.now();
     if (now >= this.#windowEndsAt) {

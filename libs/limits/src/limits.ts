@@ -50,8 +50,6 @@ export interface Limits {
    * @throws RedisUnavailable if Redis does not answer
    */
   failAttempt(key: string): Promise<FailedAttempt>;
-  /** Deletes the failed attempts of a key. @throws RedisUnavailable if Redis does not answer */
-  forgiveAttempts(key: string): Promise<void>;
 }
 
 /**

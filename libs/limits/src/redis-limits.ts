@@ -25,7 +25,6 @@ import {
 const readScript = createScriptReader(import.meta.url);
 const refuseScript = readScript('shared', 'refuse');
 const failAttemptScript = readScript('shared', 'fail-attempt');
-const forgiveAttemptsScript = readScript('forgive-attempts');
 
 export type RedisLimitsDependencies = {
   readonly redis: RedisClient;
@@ -92,15 +91,6 @@ export class RedisLimits implements Limits {
       [shortNameOf(key), freeAttempts, firstWaitMs, maxWaitMs, forgottenAfterMs, this.#maxEntries],
     );
     return { isCounted: isCounted === 1, waitMs };
-  }
-
-  async forgiveAttempts(key: string): Promise<void> {
-    const { maxWaitMs, forgottenAfterMs } = attemptRules;
-    const keys = [this.#attemptsOf(key)];
-    await this.#scripts.runOnce(forgiveAttemptsScript, keys, [
-      shortNameOf(key),
-      maxWaitMs + forgottenAfterMs,
-    ]);
   }
 
   async #run(...command: Parameters<RedisScripts['runOnce']>): Promise<[number, number]> {

@@ -77,12 +77,5 @@ export function describeLimits(name: string, create: () => Promise<LimitsUnderTe
       await under.pass(1020);
       expect(await under.limits.failAttempt(key)).toEqual({ isCounted: true, waitMs: 2000 });
     });
-
-    it('forget the failed attempts of a client when the client has authenticated', async () => {
-      const key = randomUUID();
-      for (let attempt = 1; attempt <= 5; attempt += 1) await under.limits.failAttempt(key);
-      await under.limits.forgiveAttempts(key);
-      expect(await under.limits.failAttempt(key)).toEqual({ isCounted: true, waitMs: 0 });
-    });
   });
 }

@@ -257,7 +257,7 @@ export const countsRequests = (service: string): RedisAbility => ({
 
 export const slowsAttempts: RedisAbility = {
   does: 'slows failed attempts',
-  rights: [{ commands: words('hget hlen hexists hset hdel pexpire'), changes: ['failed-attempts:*'] }],
+  rights: [{ commands: words('hget hlen hexists hset pexpire'), changes: ['failed-attempts:*'] }],
 };
 
 const streams = ['outbox', 'refused'];

@@ -143,7 +143,6 @@ const work: Readonly<Record<EventSource, (redis: RedisClient) => Promise<void>>>
     await new RedisOutbox({ redis, prefix }).append([anEvent()]);
     const limits = new RedisLimits({ redis, prefix });
     await limits.failAttempt('client');
-    await limits.forgiveAttempts('client');
     const revoked = new RedisRevokedTokens({ redis, prefix, maxTokens: 1 });
     await revoked.revoke('a', { owner: 'client', forSeconds: 60, events: [anEvent()] });
     await revoked.revoke('b', { owner: 'client', forSeconds: 60, events: [anEvent()] });

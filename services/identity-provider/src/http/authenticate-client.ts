@@ -56,8 +56,8 @@ export type ClientExchange = FormExchange &
  * Creates the guard that authenticates the client of a request and counts the request towards the client's
  * rate limit. It accepts a secret (RFC 6749 section 2.3.1), a signed assertion (RFC 7523 section 2.2), or the
  * certificate of the connection (RFC 8705 section 2). It throws TokenRefusal 401 for invalid credentials, and
- * 400 for two kinds of credentials at once. It throws ServiceError 429 after wrong secrets, or if the client
- * exceeds its rate limit.
+ * 400 for two kinds of credentials at once. It throws ServiceError 429 for another wrong secret during a wait,
+ * or if the client exceeds its rate limit.
  */
 export function authenticateClient(dependencies: SenderDependencies) {
   return async <In extends FormExchange>(exchange: In): Promise<In & ClientExchange> => {
@@ -134,20 +134,20 @@ function authenticateByCertificate({
   throw new TokenRefusal('wrong_certificate', { clientId: client.clientId });
 }
 
+/**
+ * Authenticates a client by its secret. The right secret never waits: secrets have 256 random bits, so that a
+ * wait would protect nothing, and one node with an old secret would stop all nodes behind its address.
+ */
 async function authenticateBySecret(exchange: Authenticating): Promise<RegisteredClient> {
   const { realm, parameters, authorization, address } = exchange;
   const { attempts } = exchange.dependencies;
   const credentials = readClientCredentials({ authorization, parameters, realm: realm.name });
   // Counts attempts for unknown clients too, so that the answer does not reveal which clients exist.
   const key = JSON.stringify([realm.name, credentials.clientId, networkOf(plainAddress(address))]);
-  attempts.assertMayTry(key);
   const client = checkSecret(exchange, credentials);
-  if (client instanceof TokenRefusal) {
-    await attempts.failed(key);
-    throw client;
-  }
-  await attempts.succeeded(key);
-  return client;
+  if (!(client instanceof TokenRefusal)) return client;
+  await attempts.failed(key);
+  throw client;
 }
 
 /** Returns the client, or the refusal if the secret is wrong or has expired. */
