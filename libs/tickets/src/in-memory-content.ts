@@ -12,6 +12,8 @@ export type Content = {
   /** The time at which the chain ends, in milliseconds since 1970; Infinity for a chain without an end. */
   readonly endsAt: number;
   mismatches?: number;
+  /** When the ticket was redeemed, in milliseconds since 1970. */
+  readonly redeemedAt?: number;
   /**
    * The additional ticket of this ticket (`issueAdditional`), and the times of the issues that still count
    * towards the limit.

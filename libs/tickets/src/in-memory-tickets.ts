@@ -164,7 +164,11 @@ export class InMemoryTickets implements Tickets {
     this.#live.delete(key);
     this.#bounds.countRedemption(kind, { correlationId, endsInSeconds }, request);
     if (repeatableSeconds !== undefined)
-      this.#repeatable.set(key, content, this.#within(content, repeatableSeconds));
+      this.#repeatable.set(
+        key,
+        { ...content, redeemedAt: this.#clock.now() },
+        this.#within(content, repeatableSeconds),
+      );
     const next = nameSuccessor(successor, { ticket, chain }, this.#derivationKey);
     if (next !== undefined) this.#issueSuccessor(next, content);
     await this.#append(events, correlationId);
@@ -257,21 +261,37 @@ export class InMemoryTickets implements Tickets {
     request: RedeemRequest,
     correlationId: string,
   ): Promise<Redemption> {
-    const { repeatableSeconds, successor, onReplay } = request;
+    const { repeatableSeconds, onReplay } = request;
     const content = repeatableSeconds === undefined ? undefined : this.#repeatable.get(key);
-    if (content !== undefined && !this.#revoked.has(correlationId) && isProven(content, request)) {
+    const isValid = content !== undefined && !this.#revoked.has(correlationId) && isProven(content, request);
+    const next = isValid ? this.#unusedSuccessor({ ticket, chain }, request) : undefined;
+    if (content !== undefined && next !== undefined) {
       const opened = found(content, this.#clock.now());
       if (this.#bounds.isExhausted(kind, correlationId, request)) return exhausted(opened);
-      const next = nameSuccessor(successor, { ticket, chain }, this.#derivationKey);
       const endsInSeconds = secondsUntilEnd(content, this.#clock.now());
       this.#bounds.countRedemption(kind, { correlationId, endsInSeconds }, request);
-      return { outcome: 'repeated', ...opened, ...(next && { successor: next.ticket }) };
+      return { outcome: 'repeated', ...opened, successor: next };
     }
     if (onReplay !== undefined) {
       const { revokeForSeconds: forSeconds, events } = onReplay;
       await this.revokeChain(correlationId, { forSeconds, events });
     }
     return { outcome: 'used', correlationId, ...this.#noticeOf(key) };
+  }
+
+  /** Returns the first unused successor, or undefined if the ticket's own successor was used too long ago. */
+  #unusedSuccessor(
+    used: { readonly ticket: string; readonly chain: Chain },
+    request: RedeemRequest,
+  ): string | undefined {
+    const { repeatableSeconds = 0, repeatableAfterUseSeconds = repeatableSeconds } = request;
+    const next = nameSuccessor(request.successor, used, this.#derivationKey);
+    if (next === undefined) return undefined;
+    const key = keyOf(next.kind, next.ticket);
+    if (this.#live.has(key)) return next.ticket;
+    const { redeemedAt = 0 } = this.#repeatable.get(key) ?? {};
+    if (this.#clock.now() - redeemedAt >= repeatableAfterUseSeconds * 1000) return undefined;
+    return this.#unusedSuccessor({ ...used, ticket: next.ticket }, request);
   }
 
   #issueSuccessor(successor: Successor & { ticket: string }, predecessor: Content): void {

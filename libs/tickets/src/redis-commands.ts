@@ -131,6 +131,7 @@ export class TicketCommands {
     const { kind, text, chain } = presented;
     const { shard, correlationId } = chain;
     const { proofs = [], proof, limit, successor, repeatableSeconds, events } = request;
+    const { repeatableAfterUseSeconds = repeatableSeconds } = request;
     const attempt = drawAttempt();
     return [
       redeemScript,
@@ -155,6 +156,7 @@ export class TicketCommands {
         ...successorArguments(seals, successor, next),
         ...listOf(eventTexts(writeEvent, events, correlationId)),
         millisecondsOrNone(repeatableSeconds),
+        millisecondsOrNone(repeatableAfterUseSeconds),
         repeatableSeconds === undefined ? '' : seals.currentKeyId(successor?.kind ?? kind),
         ...proofArguments(proof, attempt),
         limit?.redemptions ?? '',

@@ -37,13 +37,14 @@ export function readAdditionalIssue(
 
 /**
  * Reads the reply of redeem.lua, and opens the content of the ticket.
- * @param successorBy returns the successor that was derived with the key that has the given id
+ * @param successorBy returns the successor that was derived with the keys that have the given ids, one after the
+ * other
  * @throws RedisUnavailable right after a restart or a failover, for a ticket that was issued before it
  */
 export function readRedemption(
   reply: unknown,
   { seals, presented }: { readonly seals: TicketSeals; readonly presented: PresentedTicket },
-  successorBy: (keyId?: string) => string | undefined,
+  successorBy: (keyIds?: string) => string | undefined,
 ): Redemption {
   const [outcome, text = '', endsInMs, context, detail, derivedBy] = textsOf(reply);
   switch (outcome) {

@@ -146,10 +146,12 @@ export class RedisTickets implements Tickets {
     const next = successor === undefined ? undefined : this.#seals.nameSuccessor(successor, presented);
     const reply = await this.#scripts.run(...this.#commands.redeem(presented, request, next));
     return readRedemption(reply, { seals: this.#seals, presented }, (derivedBy) =>
-      // A repetition returns the successor that was derived first, even if the keys have been rotated since.
+      // A repetition returns the successor that was derived before, even if the keys have been rotated since.
       successor === undefined || derivedBy === undefined
         ? next
-        : this.#seals.nameSuccessor(successor, presented, derivedBy),
+        : derivedBy
+            .split(' ')
+            .reduce((text, id) => this.#seals.nameSuccessor(successor, { ...presented, text }, id), ticket),
     );
   }
 

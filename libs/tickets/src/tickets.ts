@@ -168,6 +168,11 @@ export type RedeemRequest = {
    */
   readonly repeatableSeconds?: number;
   /**
+   * The seconds after the use of the successor during which a repetition is still answered, with the newest
+   * successor. By default, the repeatable window.
+   */
+  readonly repeatableAfterUseSeconds?: number;
+  /**
    * A replay (`used`) revokes the whole chain in the same step. If the chain was not revoked before, also
    * appends these events to the outbox.
    */
@@ -189,7 +194,10 @@ export type RedeemRequest = {
 };
 
 export type Redemption =
-  /** `repeated`: the ticket was redeemed before, within the repeatable window. The result is the same. */
+  /**
+   * `repeated`: the ticket was redeemed before, within the repeatable window. The result is the same, except that
+   * `successor` is the first successor that is unused.
+   */
   | {
       readonly outcome: 'redeemed' | 'repeated';
       readonly context: unknown;

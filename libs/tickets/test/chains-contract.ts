@@ -63,13 +63,40 @@ export function describeChains({ under, event, waiting }: Parts): void {
       expect(await refresh(successorOf(repeated))).toMatchObject({ outcome: 'redeemed' });
     });
 
-    it('returns the same answer within the grace period even if its successor was used', async () => {
+    it('returns the newest successor, never a used one, when it is reused within the grace period', async () => {
       const { ticket } = await issue('refresh-token');
       const second = await refreshed(ticket);
       const third = await refreshed(second);
-      expect(await refresh(ticket)).toMatchObject({ outcome: 'repeated', successor: second });
-      expect(await refresh(second)).toMatchObject({ outcome: 'repeated', successor: third });
+      const fourth = await refreshed(third);
+      for (const used of [ticket, second, third])
+        expect(await refresh(used)).toMatchObject({ outcome: 'repeated', successor: fourth });
+      expect(await isLive('refresh-token', fourth)).toBe(true);
+    });
+
+    it('and its successor have one live successor after fifty simultaneous uses of both', async () => {
+      const { ticket, correlationId } = await issue('refresh-token');
+      const second = await refreshed(ticket);
+      const both = Array.from({ length: 50 }, (_, index) => refresh(index % 2 === 0 ? ticket : second));
+      const all = await Promise.all(both);
+      expect(all.filter(({ outcome }) => outcome === 'redeemed')).toHaveLength(1);
+      expect(all.filter(({ outcome }) => outcome === 'repeated')).toHaveLength(49);
+      const third = await refreshed(ticket);
+      expect(new Set(all.map(successorOf).filter((each) => each !== second))).toEqual(new Set([third]));
       expect(await isLive('refresh-token', third)).toBe(true);
+      expect(await isRevoked(correlationId)).toBe(false);
+    });
+
+    waiting.it('revokes the whole token family when its successor was used longer ago', async () => {
+      const { ticket, correlationId } = await issue('refresh-token');
+      const brief = { repeatableAfterUseSeconds: 1 };
+      const second = await refreshed(ticket, brief);
+      await under().pass(1.1);
+      expect(await refresh(ticket, brief)).toMatchObject({ outcome: 'repeated', successor: second });
+      const third = await refreshed(second, brief);
+      expect(await refresh(ticket, brief)).toMatchObject({ outcome: 'repeated', successor: third });
+      await under().pass(1.1);
+      expect(await refresh(ticket, brief)).toEqual({ outcome: 'used', correlationId });
+      expect([await isLive('refresh-token', third), await isRevoked(correlationId)]).toEqual([false, true]);
     });
 
     it('has one live successor after fifty simultaneous uses', async () => {

@@ -215,6 +215,7 @@ describe('a derived ticket in Redis', () => {
     expect(await refresh(after, token)).toMatchObject({ outcome: 'repeated', successor: next });
     const last = successorOf(await refresh(after, next));
     expect(await after.find('refresh-token', last)).toBeDefined();
+    expect(await refresh(after, token)).toMatchObject({ outcome: 'repeated', successor: last });
   });
 });
 

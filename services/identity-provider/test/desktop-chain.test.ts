@@ -251,10 +251,10 @@ describe('a refresh token', () => {
     expect(await running.isActive(first.accessToken)).toBe(true);
   });
 
-  it('gives the same successor for ten seconds after its use, in case an answer was lost or a second tab uses it', async () => {
+  it('gives the same successor for a minute while the successor is unused, in case an answer was lost', async () => {
     const { refreshToken } = await running.tokensFor();
     const first = tokensOf(await (await running.refresh(refreshToken)).json());
-    clock.advance({ seconds: 9 });
+    clock.advance({ seconds: 59 });
     const again = tokensOf(await (await running.refresh(refreshToken)).json());
     expect(again.refreshToken).toBe(first.refreshToken);
     expect(await running.isActive(again.accessToken)).toBe(true);
@@ -265,10 +265,22 @@ describe('a refresh token', () => {
     expect((await running.refresh(first.refreshToken)).status).toBe(200);
   });
 
-  it('revokes its whole token family when it is replayed after more than ten seconds', async () => {
+  it('gives the newest successor for ten seconds after its successor was used, in case a second tab uses it', async () => {
     const first = await running.tokensFor();
     const second = tokensOf(await (await running.refresh(first.refreshToken)).json());
-    clock.advance({ seconds: 11 });
+    const third = tokensOf(await (await running.refresh(second.refreshToken)).json());
+    clock.advance({ seconds: 9 });
+    const again = tokensOf(await (await running.refresh(first.refreshToken)).json());
+    expect(again.refreshToken).toBe(third.refreshToken);
+    clock.advance({ seconds: 1 });
+    expect(await refusalOf(await running.refresh(first.refreshToken))).toEqual(refused('invalid_grant'));
+    expect(await running.isActive(third.refreshToken)).toBe(false);
+  });
+
+  it('revokes its whole token family when it is replayed after more than a minute', async () => {
+    const first = await running.tokensFor();
+    const second = tokensOf(await (await running.refresh(first.refreshToken)).json());
+    clock.advance({ seconds: 61 });
     expect(await refusalOf(await running.refresh(first.refreshToken))).toEqual(refused('invalid_grant'));
     expect(lastReason()).toBe('used_refresh_token');
     for (const token of [first.accessToken, second.accessToken, second.refreshToken]) {

@@ -22,7 +22,7 @@ local successor_ttl_ms, chain_ms = next_argument(), next_argument()
 local successor = next_key_with(successor_ttl_ms)
 local successor_fields = next_list()
 local events = next_list()
-local repeatable_ms, derived_by = next_argument(), next_argument()
+local repeatable_ms, after_use_ms, derived_by = next_argument(), next_argument(), next_argument()
 local repeatable = next_key_with(repeatable_ms)
 local attempt, proof_ms = next_argument(), next_argument()
 local proof = next_key_with(proof_ms)
@@ -62,6 +62,23 @@ local function is_proven(challenge)
   return not challenge or contains(proofs, challenge)
 end
 
+-- Follows the successors of a used ticket to the first that is unused. Returns the ids of the keys that derived
+-- them, or nil if the first successor was used too long ago. Only a service can derive the tickets themselves.
+local function keys_to_unused(redemption)
+  local key_ids = {}
+  while true do
+    local key_id, next_ticket = unpack(redis.call('HMGET', redemption, 'derivedby', 'successor'))
+    key_ids[#key_ids + 1] = key_id
+    -- A redemption by the previous release names no successor.
+    if not next_ticket or redis.call('HMGET', next_ticket, 'correlationid')[1] then
+      return table.concat(key_ids, ' ')
+    end
+    redemption = string.gsub(next_ticket, '}:ticket:', '}:repeatable:')
+    local used_at = redis.call('HMGET', redemption, 'redeemedat')[1]
+    if not used_at or now_ms() - used_at >= tonumber(after_use_ms) then return nil end
+  end
+end
+
 -- Counts a wrong proof once per request: a request that is retried after a lost reply finds its `answer`.
 local function count_mismatch(correlationid)
   if redis.call('EXISTS', answer) == 1 then return end
@@ -86,16 +103,16 @@ if used_by then
   if given[2] then return { given[1] or 'redeemed', given[2], left_ms(given[6]), unpack(given, 3, 5) } end
 
   if repeatable and not is_revoked(chain_of(used_by)) then
-    local first =
-      redis.call('HMGET', repeatable, 'correlationid', 'context', 'detail', 'derivedby', 'challenge', 'endsat')
-    if first[1] and is_proven(first[5]) then
-      if is_exhausted() then return { 'exhausted', '', left_ms(first[6]) } end
+    local first = redis.call('HMGET', repeatable, 'correlationid', 'context', 'detail', 'challenge', 'endsat')
+    local key_ids = first[1] and is_proven(first[4]) and keys_to_unused(repeatable)
+    if key_ids then
+      if is_exhausted() then return { 'exhausted', '', left_ms(first[5]) } end
       redis.call('COPY', repeatable, answer)
-      redis.call('HSET', answer, 'outcome', 'repeated')
+      redis.call('HSET', answer, 'outcome', 'repeated', 'derivedby', key_ids)
       redis.call('PEXPIRE', answer, remember_ms)
       use_proof(proof, attempt, proof_ms)
-      count_redemption(first[6])
-      return { 'repeated', first[1], left_ms(first[6]), unpack(first, 2, 4) }
+      count_redemption(first[5])
+      return { 'repeated', first[1], left_ms(first[5]), first[2], first[3], key_ids }
     end
   end
 
@@ -139,7 +156,8 @@ if repeatable then
   -- The answer is also stored, for the requested time, under a name that every holder of the ticket can
   -- compute.
   redis.call('COPY', answer, repeatable)
-  redis.call('HSET', repeatable, 'derivedby', derived_by)
+  redis.call('HSET', repeatable, 'derivedby', derived_by, 'successor', successor,
+    'redeemedat', string.format('%.0f', now_ms()))
   expire(repeatable, repeatable_ms, ends_at)
 end
 redis.call('PEXPIRE', answer, remember_ms)

@@ -16,10 +16,10 @@ import { describedGrants, type PartnerGrant, type PartnerRequest, type TokenAnsw
 import type { PrepareTokens } from './issue-tokens.ts';
 
 /**
- * The seconds during which a used refresh token returns the same successor again. An answer may be lost, or
- * two tabs may refresh at the same time.
+ * The seconds during which a used refresh token returns its successor again, because an answer may be lost, and
+ * the seconds after the use of the successor, because two tabs may refresh at the same time.
  */
-const repeatableSeconds = 10;
+const repeatable = { repeatableSeconds: 60, repeatableAfterUseSeconds: 10 };
 
 /**
  * The maximum number of refreshes of a launch. The limit allows more than one refresh a minute for twelve
@@ -114,7 +114,7 @@ async function repeat(refresh: Refresh): Promise<TokenAnswer> {
 
 type Redeemed = Extract<Redemption, { context: unknown }>;
 
-/** Returns the same refresh token again, with new access and ID tokens. */
+/** Returns the unused successor again, with new access and ID tokens. */
 async function answerAgain(refresh: Refresh, link: LiveLink, redemption: Redeemed): Promise<TokenAnswer> {
   const tokens = await prepare(refresh, link);
   await refresh.events.append([tokens.event]);
@@ -161,7 +161,7 @@ function redeem(
       detail,
       isDerived: true,
     },
-    repeatableSeconds,
+    ...repeatable,
     onReplay: {
       revokeForSeconds: revocationSeconds(realm),
       events: [call.event('desktop.chain.revoked.v1', replayed)],
