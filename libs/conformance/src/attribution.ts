@@ -1,7 +1,6 @@
 import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import {
   claimsOf,
-  type Endpoint,
   type Exchange,
   endpointOf,
   membersOf,
@@ -10,89 +9,92 @@ import {
   tokenIn,
 } from './exchange.ts';
 
-/** The client and the launch of a request, as far as they are known. */
+/** The client that is proven to have sent a request, and the launch of the request, as far as they are known. */
 export type Attributed = Pick<Exchange, 'clientId' | 'launchId'>;
+
+/** The only client of a proxy. */
+export type OnlyClient = {
+  readonly clientId: string;
+  /** Returns true if the header Authorization contains a valid access token of the client. */
+  readonly isOwn: (authorization: string | undefined) => Promise<boolean>;
+};
 
 const maxKnown = 10_000;
 
+export type Attribution = ReturnType<typeof createAttribution>;
+
 /**
- * Finds the client and the launch of requests. Learns tokens, codes, launch identifiers, request URIs and
- * session cookies from the answers that issue them, so a forged token belongs to no client. Believes a stated
- * client id only at the endpoints that read it.
+ * Finds the client and the launch of requests by proof: by a secret that the platform issued to the client, or
+ * by credentials that the token endpoint accepted. A stated client id and a Referer prove nothing. Learns
+ * tokens, codes, launch identifiers, request URIs and session cookies from the answers that issue them. With
+ * an only client, verifies access tokens instead, and knows no other client.
  */
-export function createAttribution() {
-  const { owners, learn } = createOwners();
+export function createAttribution(only?: OnlyClient) {
+  const owners = new Map<string, Attributed>();
+  const isKnown = ({ clientId }: Attributed) =>
+    clientId !== undefined && (only === undefined || clientId === only.clientId);
+  const assign = (secret: unknown, attributed: Attributed) => {
+    if (typeof secret === 'string' && secret !== '' && isKnown(attributed))
+      setBounded(owners, secret, attributed, maxKnown);
+  };
   return {
-    /** Returns the client and the launch of a request. */
-    of(request: ProxiedRequest): Attributed {
-      const parameters = parametersOf(request);
-      const secrets = [
-        ...['launchToken', 'code', 'refresh_token', 'launch', 'request_uri'].map((name) =>
-          parameters.get(name),
-        ),
-        endpointOf(request) === 'revoke' ? parameters.get('token') : undefined,
-        tokenIn(request),
-        ...cookiesIn(request),
-      ];
+    /** Stores the client and the launch of a secret. Ignores a value that is no text, and other clients. */
+    assign,
+
+    /** Returns the client and the launch of a request. The body is empty while it is unread. */
+    async of(request: ProxiedRequest): Promise<Attributed> {
+      const secrets = [...secretsIn(request), only === undefined ? tokenIn(request) : undefined];
       const [found] = secrets.flatMap((secret) => owners.get(secret ?? '') ?? []);
-      const clientId = found?.clientId ?? statedClient(request, parameters);
-      return { ...found, ...withoutUndefined({ clientId }) };
+      if (found !== undefined || only === undefined) return found ?? {};
+      return (await only.isOwn(request.headers.authorization)) ? { clientId: only.clientId } : {};
     },
 
     /**
      * Learns the secrets in an answer. Returns the client and the launch of the exchange, as far as they are
-     * known. An answer that issues a secret shows the launch by its correlation id, or by the claim `sid` of
-     * its access token.
+     * known. An answer that issues a secret shows the launch by its correlation id. An access token shows the
+     * launch by its claim `sid`, and the client whose credentials were accepted.
      */
-    learn({ request, answer, ...exchange }: Pick<Exchange, 'request' | 'answer'> & Attributed): Attributed {
-      const isUnproven =
-        answer.status >= 400 && exchange.launchId === undefined && proving.has(endpointOf(request));
-      const clientId = isUnproven ? undefined : exchange.clientId;
-      const attributed = withoutUndefined({ clientId, launchId: exchange.launchId });
+    learn({ request, answer, ...proven }: Pick<Exchange, 'request' | 'answer'> & Attributed): Attributed {
       const members = membersOf(answer.body);
-      const ofLaunch = (secret: unknown, launchId: unknown) => {
-        if (typeof secret !== 'string' || secret === '') return attributed;
-        const launched = typeof launchId === 'string' ? { launchId, ...attributed } : attributed;
-        learn(secret, launched);
-        return launched;
+      const launchId = textIn(answer.headers['x-correlation-id']);
+      const learnIssued = (secret: unknown, shown: Partial<Record<keyof Attributed, string | undefined>>) => {
+        const attributed = { ...withoutUndefined(shown), ...proven };
+        if (textIn(secret) === undefined || !isKnown(attributed)) return proven;
+        assign(secret, attributed);
+        return attributed;
       };
-      const launchId = answer.headers['x-correlation-id'];
       switch (endpointOf(request)) {
         case 'launch-url':
-          return ofLaunch(launchTokenIn(members['url']), launchId);
+          return learnIssued(queryOf(members['url'])?.get('launchToken'), { launchId });
         case 'open':
-          for (const cookie of setCookiesIn(answer.headers['set-cookie'])) learn(cookie, attributed);
-          return attributed;
+          for (const cookie of setCookiesIn(answer.headers['set-cookie'])) assign(cookie, proven);
+          return proven;
         case 'launches':
-          // The host application sends this request, not the partner, so the launch is stored without a
-          // client.
-          if (typeof launchId === 'string') learn(members['launch'], { launchId });
-          return attributed;
+          // The host application sends this request, and names the partner application.
+          assign(
+            members['launch'],
+            withoutUndefined({ launchId, clientId: textIn(membersOf(request.body)['client_id']) }),
+          );
+          return proven;
         case 'push':
-          return ofLaunch(members['request_uri'], launchId);
+          return learnIssued(members['request_uri'], { launchId });
         case 'authorize':
-          return ofLaunch(queryOf(answer.headers['location'])?.get('code'), launchId);
+          return learnIssued(queryOf(answer.headers['location'])?.get('code'), { launchId });
         case 'token': {
-          const token = members['access_token'];
+          const { client_id: clientId, sid } = claimsOf(textIn(members['access_token']));
           // The token of a client credentials grant has no sid.
-          const launched = ofLaunch(token, typeof token === 'string' ? claimOf(token, 'sid') : undefined);
-          learn(members['refresh_token'], launched);
+          const launched = learnIssued(members['access_token'], {
+            clientId: textIn(clientId),
+            launchId: textIn(sid),
+          });
+          assign(members['refresh_token'], launched);
           return launched;
         }
         default:
-          return attributed;
+          return proven;
       }
     },
   };
-}
-
-/** Stores the client and the launch of each secret. Forgets the oldest secrets. */
-function createOwners() {
-  const owners = new Map<string, Attributed>();
-  const learn = (secret: unknown, attributed: Attributed) => {
-    if (typeof secret === 'string' && secret !== '') setBounded(owners, secret, attributed, maxKnown);
-  };
-  return { owners: owners as ReadonlyMap<string, Attributed>, learn };
 }
 
 /** Sets an entry of a map. If the map then has more than `max` entries, deletes the oldest. */
@@ -104,49 +106,20 @@ export function setBounded<Value>(map: Map<string, Value>, key: string, value: V
   }
 }
 
-const authenticating: ReadonlySet<Endpoint> = new Set(['token', 'authorize', 'push', 'revoke']);
-
-/**
- * The endpoints that authenticate the client. An error answer does not prove that the stated client sent the
- * request, unless the request contains a secret of a launch.
- */
-const proving: ReadonlySet<Endpoint> = new Set(['token', 'revoke']);
-
-/**
- * Returns the client that a request names: in the parameter `client_id`, in Basic credentials or in an
- * assertion.
- */
-function statedClient(request: ProxiedRequest, parameters: URLSearchParams): string | undefined {
-  if (!authenticating.has(endpointOf(request))) return undefined;
-  const stated = parameters.get('client_id');
-  if (stated) return stated;
-  const basic = /^Basic +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1];
-  if (basic !== undefined) {
-    const [encoded = ''] = Buffer.from(basic, 'base64').toString().split(':');
-    return decodedOrUndefined(encoded);
-  }
-  const assertion = parameters.get('client_assertion');
-  return assertion ? claimOf(assertion, 'sub') : undefined;
-}
-
-function decodedOrUndefined(text: string): string | undefined {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return undefined;
-  }
-}
-
-function claimOf(token: string, name: string): string | undefined {
-  const claim = claimsOf(token)[name];
-  return typeof claim === 'string' ? claim : undefined;
-}
-
-const launchTokenIn = (url: unknown) => queryOf(url)?.get('launchToken');
+const textIn = (value: unknown): string | undefined =>
+  typeof value === 'string' && value !== '' ? value : undefined;
 
 /** Returns the query of an address, or undefined if the value is no address. */
 const queryOf = (address: unknown): URLSearchParams | undefined =>
   typeof address === 'string' ? URL.parse(address)?.searchParams : undefined;
+
+/** Returns the values of a request that may be secrets of a launch. */
+function secretsIn(request: ProxiedRequest): readonly (string | null)[] {
+  const parameters = parametersOf(request);
+  const names = ['launchToken', 'code', 'refresh_token', 'launch', 'request_uri'];
+  if (endpointOf(request) === 'revoke') names.push('token');
+  return [...names.map((name) => parameters.get(name)), ...cookiesIn(request)];
+}
 
 const cookiesIn = ({ headers }: ProxiedRequest): readonly string[] =>
   (headers.cookie ?? '').split(';').map((pair) => pair.slice(pair.indexOf('=') + 1).trim());

@@ -1,11 +1,13 @@
-import type { IncomingHttpHeaders, IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { request as requestByHttps } from 'node:https';
 import { setTimeout as pause } from 'node:timers/promises';
-import { withoutUndefined } from '@clinical-launch/contracts/schema';
+import { readBytes } from '@clinical-launch/http/body';
+import { ServiceError } from '@clinical-launch/http/errors';
 import { http } from '@clinical-launch/http/node-http';
 import type { Clock } from '@clinical-launch/runtime/clock';
-import { type Attributed, createAttribution } from './attribution.ts';
+import { type Attributed, type Attribution, createAttribution, type OnlyClient } from './attribution.ts';
 import {
+  type Endpoint,
   type Exchange,
   endpointOf,
   type FaultName,
@@ -13,10 +15,20 @@ import {
   type ProxiedAnswer,
   type ProxiedRequest,
   runHeader,
+  tokenIn,
 } from './exchange.ts';
 import { faultyAnswer } from './faults.ts';
 
 type Awaitable<Value> = Value | Promise<Value>;
+
+/**
+ * Counts a request before its body is read. `attributed` contains what the address and the headers prove.
+ * @throws ServiceError to refuse the request
+ */
+type Admit = (attributed: Attributed) => void;
+
+/** Answers a request. Without `admit`, admits every request. */
+export type RecordingProxy = (incoming: IncomingMessage, response: ServerResponse, admit?: Admit) => void;
 
 /** The functions that watch the exchanges of a proxy and change the answers. */
 export type Watch = {
@@ -42,28 +54,23 @@ type ProxyOptions = {
    * Serves one client, which reaches the proxy at `path` below `publicUrl`. Launch URLs in answers then begin
    * with this address. If absent, the proxy serves all clients, and finds the client of each request.
    */
-  readonly only?: {
-    readonly clientId: string;
-    readonly path: string;
-    /**
-     * Returns true if the headers prove that the client sent the request. A request without this proof is
-     * recorded without a client, unless it contains a secret of a launch of the client.
-     */
-    readonly isOwn: (headers: IncomingHttpHeaders) => Promise<boolean>;
-  };
+  readonly only?: OnlyClient & { readonly path: string };
+  /** By default, the proxy creates its own. */
+  readonly attribution?: Attribution;
   readonly clock: Clock;
   readonly watch: Watch;
   /** The delay of the fault `slow` in milliseconds. By default, ten seconds. */
   readonly slowMs?: number;
 };
 
-/** The maximum number of bytes in a request. The platform itself accepts less. */
-const maxRequestBytes = 2 * 1024 * 1024;
+/** The maximum number of bytes in a request, which is the largest maximum of the platform. */
+const maxRequestBytes = 256 * 1024;
 
 /**
  * Creates a reverse proxy for the platform that records each request with its answer, and answers some
  * requests with a fault instead. Buffers both bodies. Answers 400 for an address that is not a path, 413 for
- * a body larger than 2 MiB, and 502 if the platform does not answer.
+ * a body larger than 256 KiB, and 502 if the platform does not answer. Decides for each request first whose
+ * it is, then whether it is admitted, and only then reads its body.
  */
 export function createRecordingProxy({
   target,
@@ -71,65 +78,70 @@ export function createRecordingProxy({
   clock,
   watch,
   only,
+  attribution = createAttribution(only),
   slowMs = 10_000,
-}: ProxyOptions): RequestListener {
-  const attribution = createAttribution();
-
-  const answerOf = async (incoming: IncomingMessage, sent: Sent, fault?: FaultName) => {
-    if (fault === 'slow') await pause(slowMs, undefined, { ref: false });
-    // Does not forward the request, as if the connection were lost before the request reached the platform.
-    if (fault === 'cut') return unreachable;
-    return fault === undefined || fault === 'slow'
-      ? await forward(incoming, { target, body: sent.body }).catch(() => unreachable)
-      : faultyAnswer(fault, endpointOf(sent.request));
+}: ProxyOptions): RecordingProxy {
+  /**
+   * Forwards a request, unless a fault applies to it. Only the answer of the platform proves whose credentials
+   * a token request contains, so a fault of that client replaces the answer.
+   */
+  const exchangeOf = async (
+    request: ProxiedRequest,
+    ask: () => Promise<ProxiedAnswer>,
+  ): Promise<Omit<Exchange, 'answeredAt'>> => {
+    const answerWith = createAnswering(endpointOf(request), slowMs);
+    const proven = await attribution.of(request);
+    const early = watch.faultFor(request, proven);
+    const answer = await answerWith(early, ask);
+    // The verifier may not know yet that a token was revoked.
+    const isRefused = only && early === undefined && answer.status === 401 && tokenIn(request) !== undefined;
+    const attributed = isRefused ? {} : attribution.learn({ request, answer, ...proven });
+    const isProvenNow = proven.clientId === undefined && attributed.clientId !== undefined;
+    const late = isProvenNow ? watch.faultFor(request, attributed) : undefined;
+    const exchange = { direction: 'received', request, ...attributed } as const;
+    const fault = early ?? late;
+    if (fault === undefined) return { ...exchange, answer };
+    return { ...exchange, fault, answer: await answerWith(late, () => answer) };
   };
 
-  const handle = async (incoming: IncomingMessage, response: ServerResponse) => {
+  const handle = async (...[incoming, response, admit]: Parameters<RecordingProxy>) => {
     // Adds the origin as text. With the origin as a base URL, a path that begins with // would be read as a
     // host name.
     const url = URL.parse(`${publicUrl.origin}${incoming.url}`);
     if (url === null) return sendAnswer(incoming, response, refusalOf(400));
-    const body = await readBody(incoming, response);
-    if (body === undefined) return sendAnswer(incoming, response, refusalOf(413));
     const { method = 'GET', headers } = incoming;
-    const request = { method, url, headers, body: body.toString(), at: clock.now() };
-    const attributed = await attributedTo(only, { headers, known: attribution.of(request) });
-    const fault = watch.faultFor(request, attributed);
-    const answered = await answerOf(incoming, { request, body }, fault);
-    const answer = only === undefined ? answered : withLaunchUrlAt(publicUrl.origin, answered);
-    const exchange: Exchange = {
-      direction: 'received',
-      request,
-      answer,
-      answeredAt: clock.now(),
-      ...attribution.learn({ request, answer, ...attributed }),
-      ...(fault === undefined ? {} : { fault }),
-    };
+    const unread = { method, url, headers, body: '', at: clock.now() };
+    admit?.(await attribution.of(unread));
+    const body = await readBytes(incoming, response, maxRequestBytes);
+    const known = await exchangeOf({ ...unread, body: body.toString() }, () =>
+      forward(incoming, { target, body }).catch(() => unreachable),
+    );
+    const answer = only ? withLaunchUrlAt(publicUrl.origin, known.answer) : known.answer;
+    const exchange = { ...known, answer, answeredAt: clock.now() };
     const altered = await watch.alter(exchange);
     watch.record({ ...exchange, ...altered });
-    if (fault === 'cut') return void response.destroy();
+    if (exchange.fault === 'cut') return void response.destroy();
     const sent = altered?.answer ?? answer;
     sendAnswer(incoming, response, only ? withLaunchUrlAt(`${publicUrl.origin}${only.path}`, sent) : sent);
   };
 
-  return (incoming, response) => {
-    handle(incoming, response).catch(() => response.destroy());
+  return (incoming, response, admit) => {
+    handle(incoming, response, admit).catch((error: unknown) => {
+      if (!(error instanceof ServiceError)) return void response.destroy();
+      sendAnswer(incoming, response, refusalOf(error.status, error.headers));
+    });
   };
 }
 
-/**
- * Returns the client and the launch of a request. A proxy of one client attributes a request to it if the
- * request contains a secret of a launch of the client, or proves otherwise that the client sent it.
- */
-async function attributedTo(
-  only: ProxyOptions['only'],
-  { headers, known }: { readonly headers: IncomingHttpHeaders; readonly known: Attributed },
-): Promise<Attributed> {
-  if (only === undefined) return known;
-  const { clientId } = only;
-  const isOwn = known.clientId === clientId || (await only.isOwn(headers));
-  return withoutUndefined({ launchId: known.launchId, clientId: isOwn ? clientId : undefined });
-}
+/** Creates the function that answers with a fault, or asks for another answer. */
+const createAnswering =
+  (endpoint: Endpoint, slowMs: number) =>
+  async (fault: FaultName | undefined, ask: () => Awaitable<ProxiedAnswer>): Promise<ProxiedAnswer> => {
+    if (fault === 'slow') await pause(slowMs, undefined, { ref: false });
+    // Does not ask, as if the connection were lost before the request reached the platform.
+    if (fault === 'cut') return unreachable;
+    return fault === undefined || fault === 'slow' ? ask() : faultyAnswer(fault, endpoint);
+  };
 
 /** Replaces the origin of a launch URL in an answer with `base`. Returns other answers unchanged. */
 function withLaunchUrlAt(base: string, answer: ProxiedAnswer): ProxiedAnswer {
@@ -140,32 +152,17 @@ function withLaunchUrlAt(base: string, answer: ProxiedAnswer): ProxiedAnswer {
   return { ...answer, body: Buffer.from(JSON.stringify(moved)) };
 }
 
-type Sent = { readonly request: ProxiedRequest; readonly body: Buffer };
-
 const unreachable: ProxiedAnswer = { status: 502, headers: {}, body: Buffer.alloc(0) };
 
 /**
  * Returns a refusal that closes the connection. The connection cannot be used for another request, because
  * the rest of the body is not read.
  */
-const refusalOf = (status: number): ProxiedAnswer => ({
+const refusalOf = (status: number, headers: ServiceError['headers'] = {}): ProxiedAnswer => ({
   ...unreachable,
   status,
-  headers: { connection: 'close' },
+  headers: { ...headers, Connection: 'close' },
 });
-
-/** Reads a body. Returns undefined if it is too long. */
-async function readBody(incoming: IncomingMessage, response: ServerResponse): Promise<Buffer | undefined> {
-  if (incoming.headers.expect !== undefined) response.writeContinue();
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of incoming.iterator({ destroyOnReturn: false })) {
-    bytes += chunk.length;
-    if (bytes > maxRequestBytes) return undefined;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
-}
 
 /**
  * The headers that are not forwarded: headers of one connection (RFC 9110 section 7.6.1), headers that the

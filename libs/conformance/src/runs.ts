@@ -25,7 +25,7 @@ import { type Attestations, createRun, noAnswer, type Run } from './run.ts';
 /** The directory of the page of a run. Pages of other services include its part `run-body.njk`. */
 export const runViews = fileURLToPath(new URL('./views', import.meta.url));
 
-/** The header with which a client requests a fault for the request that contains it. */
+/** The header with which a proven client requests a fault for the request that contains it. */
 const faultHeader = 'clinical-launch-fault';
 /** The maximum number of stored runs. A new run replaces the oldest. */
 const maxRuns = 1000;
@@ -225,9 +225,10 @@ function createWatch({
       const found = known.of(request, attributed).map((run) => run.faultFor(request, attributed));
       const ofRun = found.find((fault) => fault !== undefined);
       if (ofRun !== undefined) return ofRun;
+      if (attributed.clientId === undefined) return undefined;
       const wanted = request.headers[faultHeader];
       if (typeof wanted === 'string' && isFaultName(wanted)) return wanted;
-      return faults.take(attributed.clientId ?? '', endpointOf(request));
+      return faults.take(attributed.clientId, endpointOf(request));
     },
     async alter(exchange) {
       for (const run of known.of(exchange.request, exchange)) {

@@ -37,16 +37,26 @@ const anAnswer = (members: object, headers: Readonly<Record<string, string>> = {
   body: Buffer.from(JSON.stringify(members)),
 });
 
+type Exchanged = readonly [ProxiedRequest, ProxiedAnswer?];
+
 /** Returns the client and the launch of the last exchange, after attributing the exchanges before it. */
-function attributedTo(...exchanges: readonly (readonly [ProxiedRequest, ProxiedAnswer?])[]): Attributed {
+async function attributedTo(...exchanges: readonly Exchanged[]): Promise<Attributed> {
   const attribution = createAttribution();
-  return exchanges
-    .map(([request, answer = anAnswer({})]) =>
-      attribution.learn({ request, answer, ...attribution.of(request) }),
-    )
-    .at(-1) as Attributed;
+  let attributed: Attributed = {};
+  for (const [request, answer = anAnswer({})] of exchanges)
+    attributed = attribution.learn({ request, answer, ...(await attribution.of(request)) });
+  return attributed;
 }
 
+const issued = [
+  {
+    ...aRequest(`${base}/idp/demo/desktop/launches`, {
+      authorization: `Bearer ${jwt({ client_id: 'host' })}`,
+    }),
+    body: JSON.stringify({ client_id: clientId }),
+  },
+  anAnswer({ launch: 'L' }),
+] as const;
 const pushed = [
   aRequest(`${idp}/par`, { form: { client_assertion, launch: 'L' } }),
   anAnswer({ request_uri: 'R' }),
@@ -59,15 +69,15 @@ const exchanged = [
   aRequest(`${idp}/token`, { form: { code: 'C', client_assertion } }),
   anAnswer({ access_token: accessToken, refresh_token: 'T' }, { 'x-correlation-id': 'of the request' }),
 ] as const;
-const flow = [pushed, authorized, exchanged];
+const flow = [issued, pushed, authorized, exchanged];
 
 describe('the client and the launch of a partner’s request', () => {
-  it.each<[request: string, exchanges: readonly (readonly [ProxiedRequest, ProxiedAnswer?])[]]>([
-    ['a pushed request with an assertion', [pushed]],
-    ['an authorization request with a request_uri', [pushed, authorized]],
+  it.each<[request: string, exchanges: readonly Exchanged[]]>([
+    ['a pushed request with its launch identifier', [issued, pushed]],
+    ['an authorization request with a request_uri', [issued, pushed, authorized]],
     [
-      'an authorization request in an address',
-      [[aRequest(`${idp}/authorize?client_id=${clientId}&launch=L`), authorized[1]]],
+      'an authorization request with its launch identifier in an address',
+      [issued, [aRequest(`${idp}/authorize?launch=L`), authorized[1]]],
     ],
     ['a token request with an assertion', flow],
     [
@@ -83,21 +93,34 @@ describe('the client and the launch of a partner’s request', () => {
       'a read with a DPoP token',
       [...flow, [aRequest(`${base}/resource/me`, { authorization: `DPoP ${accessToken}` })]],
     ],
-  ])('are known for %s', (_request, exchanges) => {
-    expect(attributedTo(...exchanges)).toEqual({ clientId, launchId });
+  ])('are known for %s', async (_request, exchanges) => {
+    expect(await attributedTo(...exchanges)).toEqual({ clientId, launchId });
   });
 
-  it('are unknown for the request of a resource server that introspects a token of the partner', () => {
+  it.each<[request: string, exchanges: readonly Exchanged[]]>([
+    ['an authorization request', [[aRequest(`${idp}/authorize?client_id=${clientId}`)]]],
+    ['a pushed request', [[aRequest(`${idp}/par`, { form: { client_assertion, launch: 'another' } })]]],
+    ['a refused token request', [[aRequest(`${idp}/token`, { form: { client_assertion } })]]],
+    ['a revocation', [[aRequest(`${idp}/revoke`, { form: { client_assertion, token: 'another' } })]]],
+    [
+      'a read with a forged token',
+      [[aRequest(`${base}/resource/me`, { authorization: `Bearer ${accessToken}` })]],
+    ],
+  ])('are unknown for %s that only states the client', async (_request, exchanges) => {
+    expect(await attributedTo(issued, ...exchanges)).toEqual({});
+  });
+
+  it('are unknown for the request of a resource server that introspects a token of the partner', async () => {
     const authorization = `Bearer ${jwt({ client_id: 'resource-server' })}`;
     const introspected = aRequest(`${idp}/introspect`, { form: { token: 'T' }, authorization });
-    expect(attributedTo(...flow, [introspected])).toEqual({});
+    expect(await attributedTo(...flow, [introspected])).toEqual({});
   });
 
-  it('are unknown for a request that names no client, and only the client is known for a token without a launch', () => {
-    expect(attributedTo([aRequest(`${base}/idp/demo/desktop/discovery/v2.0/keys`)])).toEqual({});
+  it('are unknown for a request that names no client, and only the client is known for a token without a launch', async () => {
+    expect(await attributedTo([aRequest(`${base}/idp/demo/desktop/discovery/v2.0/keys`)])).toEqual({});
     const form = { client_id: 'pms', grant_type: 'client_credentials' };
     const granted = anAnswer({ access_token: jwt({ client_id: 'pms' }) });
-    expect(attributedTo([aRequest(`${base}/idp/demo/oauth2/v2.0/token`, { form }), granted])).toEqual({
+    expect(await attributedTo([aRequest(`${base}/idp/demo/oauth2/v2.0/token`, { form }), granted])).toEqual({
       clientId: 'pms',
     });
   });

@@ -62,9 +62,18 @@ describe('a conformance run in the portal', () => {
     const base = `${portal.url}/developers/api/vendor-a`;
     await fetch(`${base}/AccessApi/RequestLaunchUrl`, { method: 'POST', body: '{}' });
     await fetch(`${base}/secureLaunch?launchToken=${'a'.repeat(43)}&codeVerifier=b`);
+    const idp = `${base}/idp/demo/desktop/oauth2/v2.0`;
+    await fetch(`${idp}/authorize?client_id=vendor-a&access_token=x`);
+    const Referer = `${base}/secureLaunch?launchToken=x`;
+    await fetch(`${idp}/authorize?client_id=vendor-a`, { headers: { Referer } });
+    const large = { client_id: 'vendor-a', x: 'x'.repeat(1_900_000) };
+    for (let count = 0; count < 20; count += 1)
+      await fetch(`${idp}/par`, { method: 'POST', body: new URLSearchParams(large) });
+    expect((await reportOf(run)).state).toBe('running');
     await launch();
     expect(await resultOf(run, 'pms.challenge-form')).toBe('passed');
     expect(await resultOf(run, 'pms.verifier-appended')).toBe('passed');
+    expect(await resultOf(run, 'pms.private-addresses')).toBe('passed');
   });
 
   it('records who attests a requirement that requests cannot prove', async () => {

@@ -1,6 +1,6 @@
 import { type IncomingMessage, request } from 'node:http';
 import { createPmsClient } from '@clinical-launch/pms-client';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { startPortal, syntheticRequest } from './running-portal.ts';
 
 type Recorded = {
@@ -32,10 +32,13 @@ const clientOf = (clientId: string) =>
     scope: 'api://clinical-launch/.default',
   });
 
-const listOf = async (visit: typeof asA): Promise<readonly Recorded[]> => {
+type Lists = Readonly<Record<'requests' | 'others', readonly Recorded[]>> & { readonly faults: unknown };
+
+const listsOf = async (visit: typeof asA): Promise<Lists> => {
   const answer = await visit('/developers/requests', { headers: { Accept: 'application/json' } });
-  return JSON.parse(await answer.text()).requests;
+  return JSON.parse(await answer.text());
 };
+const listOf = async (visit: typeof asA) => (await listsOf(visit)).requests;
 
 const breakNext = (visit: typeof asA, fault: object) =>
   visit('/developers/faults', {
@@ -81,7 +84,7 @@ describe('the address of a sandbox client', () => {
 
   it('does not send the cookie of the portal to the platform', async () => {
     await asA('/developers/api/vendor-a/secureLaunch');
-    const [newest] = await listOf(asA);
+    const [newest] = (await listsOf(asA)).others;
     expect(newest?.path).toBe('/secureLaunch');
     expect(JSON.stringify(newest)).not.toContain('"cookie"');
   });
@@ -90,6 +93,10 @@ describe('the address of a sandbox client', () => {
     ['//example.com/', 404],
     ['/../requests', 404],
     ['/%2e%2e/requests', 404],
+    ['/developers/api/vendor-a/secureLaunch', 508],
+    ['/x/../developers/api/vendor-a/secureLaunch', 508],
+    ['//developers/api/vendor-a/secureLaunch', 508],
+    ['/developers/callbacks/vendor-a', 508],
   ])('forwards a request for %s to no other host and not to the portal', async (path, status) => {
     const { hostname, port } = new URL(portal.url);
     const raw = `/developers/api/vendor-a${path}`;
@@ -147,15 +154,27 @@ describe('the inspector', () => {
 
   it('names the endpoint that checks a payload', async () => {
     await fetch(`${baseOf('vendor-a')}/AccessApi/Validate`, { method: 'POST', body: '{}' });
-    expect((await listOf(asA))[0]?.path).toBe('/AccessApi/Validate');
+    expect((await listsOf(asA)).others[0]?.path).toBe('/AccessApi/Validate');
   });
 
   it('shows the requirement of the guide that a request breaks', async () => {
     await requestLaunch('vendor-a', { 'Code-Challenge': 'short' });
-    const [newest] = await listOf(asA);
+    const [newest] = (await listsOf(asA)).others;
     expect(newest?.findings).toContain('Code-Challenge is missing or has another form');
   });
 });
+
+/** Requests a token at the address of a client. Returns the status of the answer. */
+const requestToken = async (address: string, clientId: string, secret = clientId) => {
+  const body = new URLSearchParams({
+    grant_type: 'client_credentials',
+    client_id: clientId,
+    client_secret: secret,
+    scope: 'api://clinical-launch/.default',
+  });
+  const { status } = await fetch(`${baseOf(address)}/idp/demo/oauth2/v2.0/token`, { method: 'POST', body });
+  return status;
+};
 
 /** Sends an invalid request with a token of the client, which is answered 400. */
 const requestAs = async (clientId: string) =>
@@ -179,7 +198,9 @@ describe('a fault on demand', () => {
   });
 
   it('applies to the request with the header Clinical-Launch-Fault', async () => {
-    expect((await requestLaunch('vendor-a', { 'Clinical-Launch-Fault': '503' })).status).toBe(503);
+    const authorization = { Authorization: `Bearer ${await portal.tokenOf('vendor-a')}` };
+    const named = { ...authorization, 'Clinical-Launch-Fault': '503' };
+    expect((await requestLaunch('vendor-a', named)).status).toBe(503);
   });
 
   it('never applies to another client, or outside the address of a sandbox client', async () => {
@@ -209,14 +230,92 @@ describe('a fault on demand', () => {
     expect(await answer.json()).toMatchObject({ faults: [fault] });
   });
 
-  it('never applies to a request of a stranger, who has no token', async () => {
-    await breakNext(asA, { fault: '500' });
-    expect((await requestLaunch('vendor-a', {})).status).toBe(401);
-    expect((await requestLaunch('vendor-a', { Authorization: 'Bearer a.b.c' })).status).toBe(401);
-    expect((await requestAs('vendor-a')).status).toBe(500);
+  it('applies to a token request only when the platform accepted its credentials', async () => {
+    await breakNext(asA, { fault: '503', endpoint: 'token' });
+    expect(await requestToken('vendor-a', 'vendor-a', 'wrong')).toBe(401);
+    expect(await requestToken('vendor-a', 'vendor-b')).toBe(200);
+    expect(await requestToken('vendor-a', 'vendor-a')).toBe(503);
+    expect(await requestToken('vendor-a', 'vendor-a')).toBe(200);
   });
 
   it('answers 400 to an unknown fault', async () => {
     expect((await breakNext(asA, { fault: '418' })).status).toBe(400);
+  });
+});
+
+const idp = '/idp/demo/desktop/oauth2/v2.0';
+const form = (fields: Readonly<Record<string, string>>) => ({
+  method: 'POST',
+  body: new URLSearchParams(fields),
+});
+
+const credentialsOfB = {
+  grant_type: 'client_credentials',
+  client_id: 'vendor-b',
+  client_secret: 'vendor-b',
+  scope: 'api://clinical-launch/.default',
+};
+const unsigned = (claims: object) =>
+  `eyJhbGciOiJub25lIn0.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.`;
+
+describe('a stranger at the address of a sandbox client', () => {
+  beforeEach(() => portal.clock.advance({ seconds: 2 }));
+
+  it.each<[what: string, path: string, request: RequestInit]>([
+    ['the client id and a secret in an address', `${idp}/authorize?client_id=vendor-a&access_token=x`, {}],
+    [
+      'a launch token in the Referer',
+      `${idp}/authorize?client_id=vendor-a`,
+      { headers: { Referer: `http://x/secureLaunch?launchToken=${'a'.repeat(43)}` } },
+    ],
+    ['the client id in a pushed request', `${idp}/par`, form({ client_id: 'vendor-a', launch: 'x' })],
+    [
+      'the client id with a wrong secret',
+      `${idp}/token`,
+      form({ client_id: 'vendor-a', client_secret: 'x' }),
+    ],
+    ['the credentials of another client', '/idp/demo/oauth2/v2.0/token', form(credentialsOfB)],
+    [
+      'a token that the client did not sign',
+      '/AccessApi/Validate',
+      { method: 'POST', headers: { Authorization: `Bearer ${unsigned({ client_id: 'vendor-a' })}` } },
+    ],
+    ['the name of a fault', '/secureLaunch', { headers: { 'Clinical-Launch-Fault': '500' } }],
+  ])('changes neither its list nor its faults with %s', async (_what, path, request) => {
+    await breakNext(asA, { fault: '500', times: 1000 });
+    const before = await listsOf(asA);
+    const { status } = await fetch(baseOf('vendor-a') + path, { redirect: 'manual', ...request });
+    expect(status).not.toBe(500);
+    const after = await listsOf(asA);
+    expect([after.requests, after.faults]).toEqual([before.requests, before.faults]);
+    expect(after.others[0]?.status).toBe(status);
+  });
+
+  it('with an expired token of the client is a stranger', async () => {
+    const authorization = { Authorization: `Bearer ${await portal.tokenOf('vendor-b')}` };
+    portal.clock.advance({ seconds: 3620 });
+    const visit = await portal.signIn('vendor-b');
+    const before = await listOf(visit);
+    expect((await requestLaunch('vendor-b', authorization)).status).toBe(401);
+    expect(await listOf(visit)).toEqual(before);
+  });
+
+  it('uses up only the limit of its own address, and a list of 20 requests', async () => {
+    const authorization = { Authorization: `Bearer ${await portal.tokenOf('vendor-b')}` };
+    const visit = await portal.signIn('vendor-b');
+    await requestLaunch('vendor-b', authorization);
+    const before = await listOf(visit);
+    const statuses = [];
+    for (let count = 0; count < 60; count += 1)
+      statuses.push((await fetch(`${baseOf('vendor-b')}/secureLaunch`)).status);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(10);
+    const after = await listsOf(visit);
+    expect([after.requests, after.others.length]).toEqual([before, 20]);
+    expect((await requestLaunch('vendor-b', authorization)).status).toBe(400);
+  });
+
+  it('is answered 413 to a body of more than 256 KiB', async () => {
+    const large = await requestLaunch('vendor-a', {}, ' '.repeat(256 * 1024 + 1));
+    expect(large.status).toBe(413);
   });
 });

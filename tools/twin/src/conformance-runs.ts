@@ -1,5 +1,5 @@
+import { type Attribution, createAttribution } from '@clinical-launch/conformance/attribution';
 import {
-  type ConformanceRuns,
   createConformanceRuns,
   type DesktopLaunches,
   messageTimeoutMs,
@@ -17,10 +17,14 @@ type Dependencies = {
   readonly clock: Clock;
 };
 
-/** Creates the conformance runs of a twin. Only the vendor's client has an address for messages. */
-export function createTwinRuns({ client, host, clock }: Dependencies): ConformanceRuns {
+/**
+ * Creates the conformance runs of a twin, and the parts of its recording proxy. Only the vendor's client has an
+ * address for messages.
+ */
+export function createTwinRuns({ client, host, clock }: Dependencies) {
+  const attribution = createAttribution();
   const send = createOutboundFetch({ allowedNetworks: [], timeoutMs: messageTimeoutMs });
-  return createConformanceRuns({
+  const runs = createConformanceRuns({
     clock,
     receiverOf(clientId) {
       const address = client?.clientId === clientId ? client.callbackUrl : undefined;
@@ -31,16 +35,19 @@ export function createTwinRuns({ client, host, clock }: Dependencies): Conforman
         post: (message) => send(new URL(address), { method: 'POST', isOperators: true, ...message }),
       };
     },
-    desktop: desktopOf(host),
+    desktop: desktopOf(host, attribution),
   });
+  return { runs, recording: { attribution, clock, watch: runs.watch } };
 }
 
-const desktopOf = (host: HostClient): DesktopLaunches => ({
+const desktopOf = (host: HostClient, attribution: Attribution): DesktopLaunches => ({
   async create(clientId) {
     const patient = getPatient(null);
     const { authorizations } = records.host;
     const { launchUrl, correlationId } = await host.requestLaunch({ clientId, patient, authorizations });
-    return { launchUrl, launchId: correlationId };
+    const launchId = correlationId;
+    attribution.assign(new URL(launchUrl).searchParams.get('launch'), { clientId, launchId });
+    return { launchUrl, launchId };
   },
   end: (launchId) => host.endLaunch(launchId),
 });

@@ -87,7 +87,7 @@ export async function startTwin(options: TwinOptions): Promise<Twin> {
       clock,
       recorder: createRecorder(clock),
     });
-    const runs = createTwinRuns({ client, host, clock: runClock });
+    const { runs, recording } = createTwinRuns({ client, host, clock: runClock });
     const control = createApp({
       mounts: [{ path: '/', service: { endpoints: [moveClock(clock), ...conformanceEndpoints(runs)] } }],
       logger,
@@ -97,8 +97,7 @@ export async function startTwin(options: TwinOptions): Promise<Twin> {
     const forward = createRecordingProxy({
       target: new URL(platformUrl),
       publicUrl: new URL(publicUrl),
-      clock: runClock,
-      watch: runs.watch,
+      ...recording,
       ...withoutUndefined({ slowMs: options.slowMs }),
     });
     answer = (request, response) => {

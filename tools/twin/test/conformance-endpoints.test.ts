@@ -48,6 +48,9 @@ describe('a conformance run', () => {
       Authorization: `Bearer eyJhbGciOiJub25lIn0.${claims}.`,
     });
     const named = await fetch(`${twin.url}/secureLaunch?client_id=${vendor}&client_secret=x`);
+    const authorize = `${twin.url}/idp/demo/desktop/oauth2/v2.0/authorize?client_id=${vendor}&access_token=x`;
+    const Referer = `${twin.url}/secureLaunch?launchToken=x`;
+    expect((await fetch(authorize, { headers: { Referer } })).status).toBe(400);
     const otherMessage = await post(`${twin.url}/messages/pms-other`, {});
     expect([forged.status, named.status, otherMessage.status]).toEqual([401, 401, 404]);
     expect(await findRun(twin.url, run)).toEqual(before);
@@ -261,6 +264,14 @@ describe('a fault on demand', () => {
     expect([named.status, unknown.status, (await tokenOf(vendor)).status]).toEqual([503, 200, 200]);
   });
 
+  it('never applies to a request that only states the client', async () => {
+    const grant = { grant_type: 'client_credentials', scope: 'api://clinical-launch/.default' };
+    await arm('500', 'token');
+    const body = new URLSearchParams({ client_id: vendor, client_secret: 'wrong', ...grant });
+    const refused = await fetch(`${twin.url}/idp/demo/oauth2/v2.0/token`, { method: 'POST', body });
+    expect([refused.status, (await tokenOf(vendor)).status]).toEqual([401, 500]);
+  });
+
   it('applies as often as requested, to any endpoint if none is named', async () => {
     const launch = await createLaunching(vendor);
     await post(`${twin.url}/faults`, { client: vendor, fault: '500', times: 2 });
@@ -270,8 +281,8 @@ describe('a fault on demand', () => {
 });
 
 describe('the proxy of a twin', () => {
-  it('answers 413 to a request of more than 2 MiB', async () => {
-    const body = 'x'.repeat(2 * 1024 * 1024 + 1);
+  it('answers 413 to a request of more than 256 KiB', async () => {
+    const body = 'x'.repeat(256 * 1024 + 1);
     const answer = await fetch(`${twin.url}/AccessApi/RequestLaunchUrl`, { method: 'POST', body });
     expect(answer.status).toBe(413);
   });

@@ -1,10 +1,11 @@
-import type { IncomingMessage, RequestListener } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { claimsOf, tokenIn } from '@clinical-launch/conformance/exchange';
-import { createRecordingProxy } from '@clinical-launch/conformance/recording-proxy';
+import { createRecordingProxy, type RecordingProxy } from '@clinical-launch/conformance/recording-proxy';
 import type { ConformanceRuns } from '@clinical-launch/conformance/runs';
 import { sendStatus } from '@clinical-launch/http/answer';
-import { ServiceError } from '@clinical-launch/http/errors';
+import { networkOf, plainAddress } from '@clinical-launch/http/call';
 import { createRateLimiter } from '@clinical-launch/limits/rate-limit';
+import type { Service } from '@clinical-launch/process/service';
 import type { RecordedRequests } from '../store/recorded-requests.ts';
 import type { Portal } from './portal.ts';
 import { recordedRequestOf } from './record-request.ts';
@@ -16,6 +17,7 @@ export const proxyPath = '/developers/api';
 export const baseAddressOf = (publicUrl: string, clientId: string): string =>
   `${publicUrl}${proxyPath}/${encodeURIComponent(clientId)}`;
 
+/** The maximum requests in a second of a client, and of the strangers at one address. */
 const requestsPerSecond = 50;
 
 type ClientProxiesOptions = {
@@ -25,13 +27,17 @@ type ClientProxiesOptions = {
 
 /**
  * Creates a proxy at the address of each sandbox client. The proxy forwards requests to the platform, records
- * them, and answers with the faults that the developer requested. Answers 404 for an unknown client, 403 to the
- * token of another client, and 429 after 50 requests of a client in a second.
+ * them, and answers with the faults that the developer requested. Answers 404 for an unknown client, 508 for a
+ * path of the developer pages, 403 to the token of another client, and 429 after 50 requests in a second of the
+ * client, or of the strangers at one address.
  */
-export function clientProxies(portal: Portal, { runs, requests }: ClientProxiesOptions): RequestListener {
+export function clientProxies(
+  portal: Portal,
+  { runs, requests }: ClientProxiesOptions,
+): NonNullable<Service['below']>[number]['serve'] {
   const { config, clock, clients, cookieName } = portal;
   const limiter = createRateLimiter(clock);
-  const proxies = new Map<string, RequestListener>();
+  const proxies = new Map<string, RecordingProxy>();
 
   const proxyOf = (clientId: string) => {
     const known = proxies.get(clientId);
@@ -42,7 +48,7 @@ export function clientProxies(portal: Portal, { runs, requests }: ClientProxiesO
       only: {
         clientId,
         path: `${proxyPath}/${encodeURIComponent(clientId)}`,
-        isOwn: ({ authorization }) =>
+        isOwn: (authorization) =>
           portal.tokens.verify(authorization).then(
             (caller) => caller.clientId === clientId,
             () => false,
@@ -53,7 +59,7 @@ export function clientProxies(portal: Portal, { runs, requests }: ClientProxiesO
         ...runs.watch,
         record(exchange) {
           runs.watch.record(exchange);
-          requests.add(clientId, recordedRequestOf(exchange));
+          requests.add(clientId, recordedRequestOf(exchange), exchange.clientId === clientId);
         },
       },
     });
@@ -62,25 +68,29 @@ export function clientProxies(portal: Portal, { runs, requests }: ClientProxiesO
   };
 
   return (request, response) => {
-    const [, encoded = '', path = ''] = /^\/([^/?]+)(\/.*)$/.exec(request.url ?? '') ?? [];
+    const [, encoded = '', path = ''] = /^\/([^/?]+)(\/.*)$/.exec(request.url) ?? [];
     const clientId = [...clients().keys()].find((id) => encodeURIComponent(id) === encoded);
     if (clientId === undefined) return sendStatus(response, 404);
+    if (isOfPortal(path)) return sendStatus(response, 508);
     if (isOfOtherClient(request, clientId)) {
       response.setHeader('Launch-Refusal', 'unauthorized_client');
       return sendStatus(response, 403);
     }
-    try {
-      limiter.count(clientId, requestsPerSecond);
-    } catch (error) {
-      if (error instanceof ServiceError)
-        response.setHeader('Retry-After', error.headers['Retry-After'] ?? '1');
-      return sendStatus(response, 429);
-    }
     request.url = path;
     removeCookie(request, cookieName);
-    proxyOf(clientId)(request, response);
+    const address = networkOf(plainAddress(response.locals.call?.address));
+    proxyOf(clientId)(request, response, (proven) =>
+      limiter.count(
+        proven.clientId === undefined ? `address ${address}` : `client ${clientId}`,
+        requestsPerSecond,
+      ),
+    );
   };
 }
+
+/** Returns true if a path leads back to the portal, which could forward the request to itself many times. */
+const isOfPortal = (path: string): boolean =>
+  /^\/+developers(?:\/|$)/.test(URL.parse(`http://platform${path}`)?.pathname ?? '');
 
 /**
  * Returns true if a request contains the token of another client. Such a request must not be recorded,

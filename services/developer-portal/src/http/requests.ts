@@ -8,6 +8,7 @@ import { closedObject, compileSchema, withoutUndefined } from '@clinical-launch/
 import { Type } from '@clinical-launch/contracts/type';
 import { redirect, sendJson } from '@clinical-launch/http/answer';
 import type { Endpoint } from '@clinical-launch/http/endpoint';
+import type { RecordedRequest } from '../domain/recorded-request.ts';
 import type { RecordedRequests } from '../store/recorded-requests.ts';
 import { baseAddressOf } from './client-proxy.ts';
 import { wantsPage } from './pages.ts';
@@ -30,6 +31,8 @@ const endpointWords: Partial<Record<EndpointName, string>> = {
   open: 'the opened launch URL',
 };
 
+const withTime = (one: RecordedRequest) => ({ ...one, time: new Date(one.at).toISOString().slice(11, 19) });
+
 type RequestsOptions = { readonly runs: ConformanceRuns; readonly requests: RecordedRequests };
 
 /**
@@ -41,13 +44,17 @@ export function inspector(portal: Portal, { runs, requests }: RequestsOptions): 
     portal.behindSignIn('/developers/requests', {
       GET(visit) {
         const { response, client } = visit;
-        const recorded = requests.of(client.clientId);
+        const lists = {
+          requests: requests.of(client.clientId),
+          others: requests.othersAt(client.clientId),
+        };
         const armed = runs.faults.of(client.clientId);
-        if (!wantsPage(visit)) return sendJson(response, { requests: recorded, faults: armed });
+        if (!wantsPage(visit)) return sendJson(response, { ...lists, faults: armed });
         portal.show(response, 'requests.njk', {
           current: 'requests',
           baseAddress: baseAddressOf(portal.config.publicUrl, client.clientId),
-          requests: recorded.map((one) => ({ ...one, time: new Date(one.at).toISOString().slice(11, 19) })),
+          requests: lists.requests.map(withTime),
+          others: lists.others.map(withTime),
           armed,
           faultNames,
           endpointWords,

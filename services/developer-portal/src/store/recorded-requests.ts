@@ -1,18 +1,34 @@
 import type { RecordedRequest } from '../domain/recorded-request.ts';
 
 const maxRequests = 100;
+const maxOthers = 20;
 
 export type RecordedRequests = ReturnType<typeof createRecordedRequests>;
 
-/** Stores the last 100 requests of each client, in memory. */
+/**
+ * Stores the last 100 requests of each client, in memory, and the last 20 requests at its address that it is
+ * not proven to have sent.
+ */
 export function createRecordedRequests() {
-  const ofClients = new Map<string, readonly RecordedRequest[]>();
+  const own = createLists(maxRequests);
+  const others = createLists(maxOthers);
   return {
     /** Returns the requests of a client, newest first. */
-    of: (clientId: string): readonly RecordedRequest[] => ofClients.get(clientId) ?? [],
-    /** Adds a request of a registered client. */
-    add(clientId: string, request: RecordedRequest): void {
-      ofClients.set(clientId, [request, ...(ofClients.get(clientId) ?? [])].slice(0, maxRequests));
-    },
+    of: own.of,
+    /** Returns the requests at the address of a client that it is not proven to have sent, newest first. */
+    othersAt: others.of,
+    /** Adds a request at the address of a registered client. */
+    add: (clientId: string, request: RecordedRequest, isProven: boolean): void =>
+      (isProven ? own : others).add(clientId, request),
+  };
+}
+
+function createLists(max: number) {
+  const ofClients = new Map<string, readonly RecordedRequest[]>();
+  const of = (clientId: string) => ofClients.get(clientId) ?? [];
+  return {
+    of,
+    add: (clientId: string, request: RecordedRequest) =>
+      void ofClients.set(clientId, [request, ...of(clientId)].slice(0, max)),
   };
 }
