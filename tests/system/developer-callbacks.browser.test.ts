@@ -39,6 +39,7 @@ async function openCallbacks({ javaScriptEnabled = true } = {}): Promise<Page> {
   const context = await chromium.newContext({ javaScriptEnabled });
   const page = await context.newPage();
   await page.goto((await readJson(opened))['url'] ?? '');
+  await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByRole('navigation').getByRole('link', { name: 'Callbacks' }).click();
   await page.getByRole('heading', { name: 'Callbacks', exact: true }).waitFor();
   return page;

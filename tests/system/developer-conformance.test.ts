@@ -38,7 +38,11 @@ async function signIn(url: string) {
   const headers = { Authorization: `Bearer ${accessToken}` };
   const session = await fetch(`${url}/developers/session`, { method: 'POST', headers });
   const { url: address }: { readonly url: string } = JSON.parse(await session.text());
-  const opened = await fetch(address, { redirect: 'manual' });
+  const opened = await fetch(`${url}/developers/session/open`, {
+    method: 'POST',
+    body: new URL(address).searchParams,
+    redirect: 'manual',
+  });
   const cookie = opened.headers.get('set-cookie')?.split(';')[0] ?? '';
   return (path: string, fields?: Readonly<Record<string, string>>, accept = 'text/html') =>
     fetch(`${url}${path}`, {

@@ -57,6 +57,7 @@ async function signIn(clientId: string, options: Parameters<Browser['newContext'
   const { url } = JSON.parse(await answer.text()) as { readonly url: string };
   const page = await context.newPage();
   await page.goto(url);
+  await page.getByRole('button', { name: 'Sign in' }).click();
   return { context, page, addresses, complaints };
 }
 

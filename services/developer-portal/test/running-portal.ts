@@ -70,12 +70,21 @@ export async function startPortal(
   const requestSession = (token: string) =>
     fetch(`${url}/developers/session`, { method: 'POST', headers: { Authorization: `Bearer ${token}` } });
 
+  /** Sends the form of the page that confirms a sign-in. */
+  const openSession = (address: string, headers: Readonly<Record<string, string>> = {}) =>
+    fetch(`${url}/developers/session/open`, {
+      method: 'POST',
+      headers,
+      body: new URL(address).searchParams,
+      redirect: 'manual',
+    });
+
   /** Signs in as a client. Returns a function that sends requests with its session. */
-  const signIn = async (clientId: string) => {
+  const signIn = async (clientId: string, token?: string) => {
     const opened: { readonly url: string } = JSON.parse(
-      await (await requestSession(await tokenOf(clientId))).text(),
+      await (await requestSession(token ?? (await tokenOf(clientId)))).text(),
     );
-    const answer = await fetch(opened.url, { redirect: 'manual' });
+    const answer = await openSession(opened.url);
     const cookie = answer.headers.get('set-cookie')?.split(';')[0] ?? '';
     return (path: string, { headers, ...options }: RequestInit = {}) => {
       const sent = new Headers(headers);
@@ -91,7 +100,21 @@ export async function startPortal(
     lines,
     tokenOf,
     requestSession,
+    openSession,
     signIn,
+    /** Replaces members of a client in the registry. */
+    async change(clientId: string, changes: Changes | undefined) {
+      const { realms: current }: { realms: { clients: { clientId: string }[] }[] } = JSON.parse(
+        readFileSync(registryFile, 'utf8'),
+      );
+      const changed = current.map((realm) => ({
+        ...realm,
+        clients: realm.clients.flatMap((one) =>
+          one.clientId !== clientId ? one : changes === undefined ? [] : { ...one, ...changes },
+        ),
+      }));
+      writeFileSync(registryFile, JSON.stringify({ realms: changed }));
+    },
     async stop() {
       await platform.stop();
       rmSync(directory, { recursive: true });

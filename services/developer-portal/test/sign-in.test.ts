@@ -46,7 +46,7 @@ describe('the developer portal', () => {
   it('opens only one session with a sign-in address', async () => {
     const address = await addressFor('vendor-a');
     const statuses = await Promise.all(
-      Array.from({ length: 5 }, async () => (await fetch(address, { redirect: 'manual' })).status),
+      Array.from({ length: 5 }, async () => (await portal.openSession(address)).status),
     );
     expect(statuses.toSorted((a, b) => a - b)).toEqual([303, 401, 401, 401, 401]);
   });
@@ -54,17 +54,17 @@ describe('the developer portal', () => {
   it('refuses a sign-in address a minute after it was issued', async () => {
     const address = await addressFor('vendor-a');
     portal.clock.advance({ seconds: 61 });
-    expect((await fetch(address, { redirect: 'manual' })).status).toBe(401);
+    expect([(await fetch(address)).status, (await portal.openSession(address)).status]).toEqual([401, 401]);
   });
 
-  it.each([
-    ['a messenger prefetches it', { 'Sec-Purpose': 'prefetch' }],
-    ['a page loads it as an image', { 'Sec-Fetch-Dest': 'image' }],
-  ])('does not use up a sign-in address when %s', async (_what, headers) => {
+  it('signs in only with a click on a page that names the client, and not from another website', async () => {
     const address = await addressFor('vendor-a');
-    const early = await fetch(address, { headers, redirect: 'manual' });
-    expect(early.status).toBe(401);
-    expect((await fetch(address, { redirect: 'manual' })).status).toBe(303);
+    const asked = await fetch(address);
+    expect([asked.status, asked.headers.get('set-cookie')]).toEqual([200, null]);
+    expect(await asked.text()).toContain('Sign in as vendor-a');
+    expect((await portal.openSession(address, { 'Sec-Fetch-Site': 'cross-site' })).status).toBe(403);
+    expect((await portal.openSession(address, { 'Sec-Fetch-Site': 'same-origin' })).status).toBe(303);
+    expect((await fetch(address)).status).toBe(401);
   });
 
   it('answers 403 to the token of a client that is not a sandbox client, and says what to do', async () => {
@@ -100,10 +100,37 @@ describe('the developer portal', () => {
     expect(await (await visit('/developers/')).text()).not.toContain('You are signed in');
   });
 
-  it('ends the session after eight hours', async () => {
+  it('ends the session with its access token', async () => {
     const visit = await portal.signIn('vendor-a');
-    portal.clock.advance({ seconds: 8 * 3600 });
-    expect(await (await visit('/developers/')).text()).not.toContain('You are signed in');
+    portal.clock.advance({ seconds: 3599 });
+    expect((await visit('/developers/requests')).status).toBe(200);
+    portal.clock.advance({ seconds: 1 });
+    expect((await visit('/developers/requests')).status).toBe(401);
+  });
+
+  it('ends the session within a minute when its access token is revoked', async () => {
+    const token = await portal.tokenOf('vendor-a');
+    const visit = await portal.signIn('vendor-a', token);
+    const form = new URLSearchParams({ token, client_id: 'vendor-a', client_secret: 'vendor-a' });
+    await fetch(`${portal.url}/idp/demo/oauth2/v2.0/revoke`, { method: 'POST', body: form });
+    await until(async () => (await portal.requestSession(token)).status === 401);
+    expect((await visit('/developers/requests')).status).toBe(200);
+    portal.clock.advance({ seconds: 60 });
+    expect((await visit('/developers/requests')).status).toBe(401);
+  });
+
+  it.each([
+    ['its secret was replaced', { secrets: [{ sha256: '0'.repeat(64) }] }],
+    ['it is no longer a sandbox client', { sandbox: false }],
+    ['it was suspended', { suspended: true }],
+    ['it was removed', undefined],
+  ])('ends the session of a client when %s', async (_what, changes) => {
+    const changing = await startPortal();
+    const [visit, other] = [await changing.signIn('vendor-a'), await changing.signIn('vendor-b')];
+    await changing.change('vendor-a', changes);
+    await until(async () => (await visit('/developers/requests')).status === 401);
+    expect((await other('/developers/requests')).status).toBe(200);
+    await changing.stop();
   });
 
   it('ends the oldest session of a client that opens more than 50, and none of another client', async () => {
@@ -111,7 +138,7 @@ describe('the developer portal', () => {
     const token = await portal.tokenOf('vendor-a');
     for (let count = 0; count < 50; count += 1) {
       const { url }: { readonly url: string } = JSON.parse(await (await portal.requestSession(token)).text());
-      await fetch(url, { redirect: 'manual' });
+      await portal.openSession(url);
     }
     expect((await oldest('/developers/requests')).status).toBe(401);
     expect((await other('/developers/requests')).status).toBe(200);
@@ -139,7 +166,7 @@ describe('the developer portal', () => {
   it('logs no one-time codes and no tokens', async () => {
     const token = await portal.tokenOf('vendor-a');
     const { url }: { readonly url: string } = JSON.parse(await (await portal.requestSession(token)).text());
-    await fetch(url, { redirect: 'manual' });
+    await portal.openSession(url);
     const code = new URL(url).searchParams.get('code') ?? 'none';
     const logged = portal.lines.join('');
     expect([logged.includes(code), logged.includes(token)]).toEqual([false, false]);

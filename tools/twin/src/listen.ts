@@ -117,7 +117,7 @@ function createSession({ client, secret, url, realm, audience }: Options, stoppi
     const opening = await request('/developers/session', { method: 'POST', headers });
     const address = new URL(await read(opening, 'url'));
     // Opens the session at the address in --url, because the platform may state another address.
-    const opened = await request(address.pathname + address.search);
+    const opened = await request(`${address.pathname}/open`, { method: 'POST', body: address.searchParams });
     const [set] = opened.headers.getSetCookie();
     if (set === undefined) throw new Error('The platform did not open a session');
     print(`listening for ${client}`);

@@ -1,12 +1,23 @@
-import type { LaunchPolicy, Registry } from '@clinical-launch/contracts/registry';
+import type { LaunchPolicy, RegisteredClient, Registry } from '@clinical-launch/contracts/registry';
 
 /** A client that may use the portal. */
 export type SandboxClient = {
   readonly clientId: string;
   /** The realm that issues the tokens of the client. Absent for a client of another issuer. */
   readonly realm?: string;
-  readonly policy: LaunchPolicy;
+  readonly policy: LaunchPolicy &
+    Partial<Pick<RegisteredClient, 'secrets' | 'jwks' | 'jwksUri' | 'tlsClientCertificateThumbprints'>>;
 };
+
+/** Returns the credentials with which a client of a realm can authenticate at a time in milliseconds. */
+export function credentialsOf({ policy }: SandboxClient, now: number): readonly string[] {
+  const { secrets = [], jwks, jwksUri, tlsClientCertificateThumbprints: certificates = [] } = policy;
+  const live = secrets.filter(({ expires }) => expires === undefined || Date.parse(expires) > now);
+  return [
+    ...live.map(({ sha256 }) => sha256),
+    ...[...(jwks?.keys ?? []), jwksUri ?? [], ...certificates].flat().map((one) => JSON.stringify(one)),
+  ];
+}
 
 /**
  * Returns the sandbox clients of a registry by client id. Omits a client id that two issuers use, because the

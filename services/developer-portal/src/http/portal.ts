@@ -8,7 +8,7 @@ import type { Clock } from '@clinical-launch/runtime/clock';
 import type { AccessTokenVerifier } from '@clinical-launch/trust/access-tokens';
 import { followRegistry, type RegistrySource } from '@clinical-launch/trust/registry-file';
 import type { DeveloperPortalConfig } from '../config.ts';
-import { type SandboxClient, sandboxClientsOf } from '../domain/sandbox-clients.ts';
+import { credentialsOf, type SandboxClient, sandboxClientsOf } from '../domain/sandbox-clients.ts';
 import type { Callbacks } from '../store/callbacks.ts';
 import type { Listeners } from '../store/listeners.ts';
 import type { DeveloperSession, Sessions } from '../store/sessions.ts';
@@ -55,22 +55,33 @@ export function createPortal(
   const clients = followRegistry(dependencies.registry, sandboxClientsOf);
   const cookieName = `${config.publicUrl.startsWith('https:') ? '__Secure-' : ''}developer-session`;
 
-  /** Returns the session of a request and its client, unless the client is no longer a sandbox client. */
+  /**
+   * Returns the session of a request and its client. Ends the session if the client is no longer a sandbox
+   * client, or if a credential that it had at the sign-in was removed or has expired.
+   */
   const findVisit = ({ request }: Pick<Exchange, 'request'>): Omit<Visit, keyof Exchange> | undefined => {
     for (const sessionId of readSentCookies(request, cookieName)) {
       const session = sessions.find(sessionId);
       const client = session && clients().get(session.clientId);
-      if (session !== undefined && client !== undefined) return { sessionId, session, client };
+      const current = client && credentialsOf(client, dependencies.clock.now());
+      if (session?.credentials.every((one) => current?.includes(one)) && client !== undefined)
+        return { sessionId, session, client };
+      sessions.end(sessionId);
     }
     return undefined;
   };
 
-  const signedIn = (exchange: Exchange): Visit => {
+  const callPlatform = createPlatformCall(config, fetchOutbound);
+
+  const isRevoked = createTokenCheck(sessions, callPlatform);
+
+  const signedIn = async (exchange: Exchange): Promise<Visit> => {
     const { request, call } = exchange;
-    if (request.method === 'POST' && !isOwnForm(request, config.publicUrl))
-      throw new ServiceError({ code: 'foreign_form', message: 'This form was sent from another website' });
+    if (request.method === 'POST' && !isOwnForm(request, config.publicUrl)) throw foreignForm();
     const visit = findVisit(exchange);
-    if (visit === undefined)
+    const isEnded = visit !== undefined && (await isRevoked(visit));
+    if (isEnded) sessions.end(visit.sessionId);
+    if (visit === undefined || isEnded)
       throw new ServiceError({
         code: 'session_required',
         message: 'You are not signed in, or your session has ended',
@@ -83,8 +94,6 @@ export function createPortal(
     source: '/developer-portal',
     dialect: createDialect(config, show),
     headers: { 'Cache-Control': 'no-store' },
-    // A HEAD would use up a one-time address.
-    refusesHead: true,
   };
 
   return {
@@ -98,7 +107,7 @@ export function createPortal(
     /** Returns the sandbox clients of the current registry, by client id. */
     clients,
 
-    callPlatform: createPlatformCall(config, fetchOutbound),
+    callPlatform,
 
     /** Creates an endpoint that needs no sign-in. */
     open: (path: string, methods: Partial<Record<'GET' | 'POST', Handler>>): Endpoint =>
@@ -114,6 +123,23 @@ export function createPortal(
     },
   };
 }
+
+/**
+ * Creates the function that returns true if the platform refuses the token of a session, because it was revoked.
+ * The function asks the platform once a minute.
+ */
+const createTokenCheck =
+  (sessions: Sessions, callPlatform: ReturnType<typeof createPlatformCall>) =>
+  async ({ sessionId, session }: Omit<Visit, keyof Exchange>): Promise<boolean> => {
+    if (!sessions.isDue(sessionId)) return false;
+    const call = { authorization: `Bearer ${session.accessToken}`, body: '{}' };
+    const answer = await callPlatform('/AccessApi/Validate', call).catch(() => undefined);
+    return answer?.status === 401;
+  };
+
+/** Creates the error for a form that another website sent. */
+export const foreignForm = () =>
+  new ServiceError({ code: 'foreign_form', message: 'This form was sent from another website' });
 
 /**
  * Creates the function that posts JSON to the platform with an access token. The function throws ServiceError

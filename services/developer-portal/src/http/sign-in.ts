@@ -1,14 +1,17 @@
 import { redirect, sendJson } from '@clinical-launch/http/answer';
+import { readForm } from '@clinical-launch/http/body';
 import type { Endpoint, Exchange } from '@clinical-launch/http/endpoint';
 import { ServiceError, temporarilyUnavailable } from '@clinical-launch/http/errors';
-import { authorizationOf, isUnopened, queryOf } from '@clinical-launch/http/request-target';
+import { authorizationOf, queryOf } from '@clinical-launch/http/request-target';
 import { setCookie } from '@clinical-launch/pages/cookies';
+import { isOwnForm } from '@clinical-launch/pages/own-form';
+import { credentialsOf } from '../domain/sandbox-clients.ts';
 import { addressSeconds } from '../domain/session-times.ts';
-import type { Portal } from './portal.ts';
+import { foreignForm, type Portal } from './portal.ts';
 
 /**
- * Creates the endpoints of the sign-in. A client exchanges its access token for a one-time address, which opens
- * a session within a minute.
+ * Creates the endpoints of the sign-in. A client exchanges its access token for a one-time address. Its page
+ * opens a session after one click, within a minute.
  */
 export function signIn(portal: Portal): readonly Endpoint[] {
   const { config, sessions, tokens, clients, cookieName } = portal;
@@ -22,11 +25,17 @@ export function signIn(portal: Portal): readonly Endpoint[] {
 
   const begin = async ({ request, response, call }: Exchange) => {
     const authorization = authorizationOf(request);
-    const { clientId } = await tokens.verify(authorization);
+    const { clientId, claims } = await tokens.verify(authorization);
     call.identify(`developer ${clientId}`, clientId);
-    if (!clients().has(clientId)) throw noSandboxClient();
+    const client = clients().get(clientId);
+    if (client === undefined) throw noSandboxClient();
     await assertAccepted(portal, authorization ?? '');
-    const code = sessions.begin({ clientId, accessToken: (authorization ?? '').replace(/^Bearer +/i, '') });
+    const code = sessions.begin({
+      clientId,
+      accessToken: (authorization ?? '').replace(/^Bearer +/i, ''),
+      credentials: credentialsOf(client, portal.clock.now()),
+      expiresAt: Number(claims['exp']) * 1000,
+    });
     response.statusCode = 201;
     sendJson(response, {
       url: `${config.publicUrl}/developers/session?code=${code}`,
@@ -34,19 +43,25 @@ export function signIn(portal: Portal): readonly Endpoint[] {
     });
   };
 
-  const open = ({ request, response }: Exchange) => {
-    const id = isUnopened(request) ? undefined : sessions.open(queryOf(request).get('code') ?? '');
-    if (id === undefined)
-      throw new ServiceError({
-        code: 'session_required',
-        message: 'This address was already used, or it is older than a minute. Request a new one',
-      });
+  /** Asks before it signs in, because another person may have sent the address to sign a developer in unnoticed. */
+  const confirm = ({ request, response }: Exchange) => {
+    const code = queryOf(request).get('code') ?? '';
+    const session = sessions.findWaiting(code);
+    if (session === undefined) throw usedAddress();
+    portal.show(response, 'confirm-sign-in.njk', { clientId: session.clientId, code });
+  };
+
+  const open = async ({ request, response }: Exchange) => {
+    if (!isOwnForm(request, config.publicUrl)) throw foreignForm();
+    const id = sessions.open((await readForm(request, response)).get('code') ?? '');
+    if (id === undefined) throw usedAddress();
     setCookie(response, { ...cookie, value: id });
     redirect(response, '/developers/');
   };
 
   return [
-    portal.open('/developers/session', { GET: open, POST: begin }),
+    portal.open('/developers/session', { GET: confirm, POST: begin }),
+    portal.open('/developers/session/open', { POST: open }),
     portal.behindSignIn('/developers/sign-out', {
       POST({ response, sessionId }) {
         sessions.end(sessionId);
@@ -56,6 +71,12 @@ export function signIn(portal: Portal): readonly Endpoint[] {
     }),
   ];
 }
+
+const usedAddress = () =>
+  new ServiceError({
+    code: 'session_required',
+    message: 'This address was already used, or it is older than a minute. Request a new one',
+  });
 
 const noSandboxClient = () =>
   new ServiceError({
