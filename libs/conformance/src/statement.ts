@@ -105,19 +105,19 @@ export async function signStatement(
 export class StatementRefused extends Error {}
 
 /**
- * Verifies a statement, and returns its content. `issuer` is the expected issuer, if there is one.
+ * Verifies a statement, and returns its content. `issuer` is the expected issuer.
  * @throws StatementRefused
  */
 export async function verifyStatement(
   text: string,
-  { keys, issuer }: { readonly keys: Pick<Ed25519Keys, 'verification'>; readonly issuer?: string },
+  { keys, issuer }: { readonly keys: Pick<Ed25519Keys, 'verification'>; readonly issuer: string },
 ): Promise<Statement> {
   const getKey = ({ kid = '' }) => {
     const key = keys.verification.get(kid);
     if (key === undefined) throw new StatementRefused('None of the given keys signed the statement');
     return key;
   };
-  const options = { algorithms: ['EdDSA'], typ: type, ...withoutUndefined({ issuer }) };
+  const options = { algorithms: ['EdDSA'], typ: type, issuer };
   const { payload } = await jwtVerify(text, getKey, options).catch((cause: unknown) => {
     throw cause instanceof StatementRefused ? cause : new StatementRefused(reasonOf(cause), { cause });
   });

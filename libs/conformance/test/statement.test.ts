@@ -32,7 +32,10 @@ it('only a finished run has a statement, which contains its requirements but no 
   clock.advance({ seconds: 60 });
   run.finish();
   const { startedAt } = run.report();
-  const statement = await verifyStatement(await signStatement(run.report(), options), { keys });
+  const statement = await verifyStatement(await signStatement(run.report(), options), {
+    keys,
+    issuer: options.issuer,
+  });
   const { requirements, ...others } = statement;
   expect(others).toEqual({
     iss: 'https://launch.example',

@@ -1,27 +1,35 @@
-import { hash } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { type Ed25519Keys, ed25519KeyOf, parseEd25519Keys } from '@clinical-launch/crypto/ed25519-keys';
 import { ConfigurationError, type Environment } from '@clinical-launch/runtime/environment';
 import { isProduction } from '@clinical-launch/runtime/mode';
 import { deriveFromSealingKeys } from './sealing-keys.ts';
 
-/** The name of the setting, and the name from which the publicly known key pair of the demo is derived. */
-type KeySetting = { readonly setting: string; readonly demo: string };
+type KeySetting = {
+  readonly setting: string;
+  /** The name from which the publicly known key pair of the demo is derived. */
+  readonly demo: string;
+  /** True if one process alone uses the key, which can then be a new random key at each start of the demo. */
+  readonly isDrawn?: boolean;
+};
 
 /**
  * Reads Ed25519 keys. If the setting is missing, derives a key from `SEALING_KEYS` (HKDF, RFC 5869). If
- * `SEALING_KEYS` is also missing, returns the publicly known key of the demo, which all processes of the demo
- * share, also after a restart.
+ * `SEALING_KEYS` is also missing, returns a random key if `isDrawn` is true, or else the publicly known key of
+ * the demo, which all processes of the demo share, also after a restart.
  * @throws ConfigurationError if the keys are invalid. In production, also if they are missing or are the keys
  *   of the demo
  */
-export function readEd25519Keys(environment: Environment, { setting, demo }: KeySetting): Ed25519Keys {
+export function readEd25519Keys(
+  environment: Environment,
+  { setting, demo, isDrawn = false }: KeySetting,
+): Ed25519Keys {
   const demoKeys = keysFrom(hash('sha256', `clinical-launch demo ${demo} key`, 'buffer'));
   const text = environment[setting];
   if (!text) {
     const shared = deriveFromSealingKeys(environment, setting);
     if (shared !== undefined) return keysFrom(shared);
     if (isProduction(environment)) throw new ConfigurationError([`${setting} is not set`]);
-    return demoKeys;
+    return isDrawn ? keysFrom(randomBytes(32)) : demoKeys;
   }
   const keys = parse(text, setting);
   if (isProduction(environment) && keys.verification.has(demoKeys.signing?.kid ?? '')) {

@@ -60,7 +60,7 @@ export const statementKeySettings = {
   [keySetting]: Type.String({
     $comment: inProduction,
     title:
-      'An Ed25519 key as a JWK, or a JWK set with the newest key first. It signs the conformance statements of suppliers.',
+      'An Ed25519 key as a JWK, or a JWK set with the newest key first. It signs the conformance statements of suppliers. Outside production, and without `SEALING_KEYS`, a new key is drawn at each start.',
   }),
 };
 
@@ -79,11 +79,11 @@ export const isPortalOn = (environment: Environment): boolean =>
 export function readDeveloperPortalConfig(environment: Environment): DeveloperPortalConfig {
   const { read, statementKeys } = readTogether({
     read: () => readEnvironment(developerPortalSettings, environment),
-    statementKeys: () => readEd25519Keys(environment, { setting: keySetting, demo: 'statement' }),
-    signing() {
-      const { signing } = readEd25519Keys(environment, { setting: keySetting, demo: 'statement' });
-      if (signing === undefined)
+    statementKeys() {
+      const keys = readEd25519Keys(environment, { setting: keySetting, demo: 'statement', isDrawn: true });
+      if (keys.signing === undefined)
         throw new ConfigurationError([`${keySetting} must begin with a private key`]);
+      return keys;
     },
     mode() {
       if (isPortalOn(environment)) return;

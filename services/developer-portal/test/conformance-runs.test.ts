@@ -107,6 +107,16 @@ describe('a conformance run in the portal', () => {
     expect(await xml.text()).toContain('<testsuite name="pms vendor-a"');
   });
 
+  it('is signed with a key that another start of the demo does not have', async () => {
+    const other = await startPortal();
+    const keysOf = async (url: string): Promise<{ readonly keys: readonly unknown[] }> =>
+      JSON.parse(await (await fetch(`${url}/developers/statement-keys`)).text());
+    const [one, another] = [await keysOf(portal.url), await keysOf(other.url)];
+    await other.stop();
+    expect(one.keys).toHaveLength(1);
+    expect(another.keys).not.toEqual(one.keys);
+  });
+
   it('is signed when it has finished, with a key that the portal publishes', async () => {
     const run = await startRun();
     expect((await asA(`${run}/statement`)).status).toBe(404);

@@ -50,9 +50,14 @@ beforeAll(() => writeFileSync(keys, JSON.stringify({ keys: [publicJwk] })));
 afterAll(() => rmSync(directory, { recursive: true }));
 
 /** Verifies a text as a file, by default with the public key in `--keys`. */
-function verify(text: string, options: readonly string[] = ['--keys', keys], environment = {}) {
+function verify(
+  text: string,
+  options: readonly string[] = ['--keys', keys],
+  { issuer = platform, ...environment }: Readonly<Record<string, string>> = {},
+) {
   writeFileSync(file, text);
-  return runOpsHere(['conformance', 'verify', file, ...options], environment);
+  const given = issuer === '' ? options : [...options, '--issuer', issuer];
+  return runOpsHere(['conformance', 'verify', file, ...given], environment);
 }
 
 const encoded = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
@@ -70,6 +75,7 @@ describe('npm run ops -- conformance verify', () => {
       'met          pms.one: The client does it',
       'attested     pms.two: The client does it (Attested by Ada  [2JOkonkwo)',
       'not judged   pms.result-read: the product has no address for messages',
+      'conformant without: pms.result-read',
       '',
     ]);
   });
@@ -102,9 +108,14 @@ describe('npm run ops -- conformance verify', () => {
     },
   );
 
+  it('exits with 2 without --issuer', async () => {
+    const { code, errors } = await verify(await sign(conformant), ['--keys', keys], { issuer: '' });
+    expect([code, errors]).toEqual([2, expect.stringContaining('--issuer')]);
+  });
+
   it('exits with 1 if --issuer is not the platform that issued the statement', async () => {
     const statement = await sign(conformant);
-    const of = (issuer: string) => verify(statement, ['--keys', keys, '--issuer', issuer]);
+    const of = (issuer: string) => verify(statement, ['--keys', keys], { issuer });
     expect(await of(platform)).toMatchObject({ code: 0 });
     expect(await of('https://other.example')).toMatchObject({
       code: 1,

@@ -1,9 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { type Statement, verifyStatement } from '@clinical-launch/conformance/statement';
-import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { parseEd25519Keys } from '@clinical-launch/crypto/ed25519-keys';
 import type { Environment } from '@clinical-launch/runtime/environment';
-import type { Answers, Argument, Group, Option, Setting } from '../command.ts';
+import {
+  type Answers,
+  type Argument,
+  type Group,
+  type Option,
+  requiredOption,
+  type Setting,
+} from '../command.ts';
 import { required } from '../settings.ts';
 import { UsageError } from '../usage-error.ts';
 
@@ -23,7 +29,6 @@ const issuer: Option = {
   name: 'issuer',
   value: 'address',
   summary: 'The address of the platform that must have signed the statement',
-  isOptional: true,
 };
 
 /** `npm run ops -- conformance` */
@@ -38,9 +43,8 @@ export const conformance: Group = {
       settings: [signingKey],
       async run({ arguments: [path = ''], options, environment }) {
         const keys = keysFrom(options, environment);
-        const [expected] = options.get(issuer.name) ?? [];
         const text = readText(path).trim();
-        const statement = await verifyStatement(text, { keys, ...withoutUndefined({ issuer: expected }) });
+        const statement = await verifyStatement(text, { keys, issuer: requiredOption(options, issuer) });
         return {
           lines: linesOf(statement),
           result: statement,
@@ -82,5 +86,8 @@ const linesOf = (statement: Statement): readonly string[] =>
     ...statement.notJudged.map(
       (id) => `${'not judged'.padEnd(13)}${id}: the product has no address for messages`,
     ),
+    ...(statement.isConformant && statement.notJudged.length > 0
+      ? [`conformant without: ${statement.notJudged.join(', ')}`]
+      : []),
     // Suppliers write the names in attestations, whose control characters could change the terminal.
   ].map((line) => line.replaceAll(/\p{C}/gu, ' '));
