@@ -1,7 +1,9 @@
+import type { Registry } from '@clinical-launch/contracts/registry';
 import { navigationFaultsIn } from '@clinical-launch/contracts/registry-reading';
 import { productionRegistryProblems } from '@clinical-launch/trust/production-registry';
 import type { Answers } from '../command.ts';
 import { callbackProblems } from './callbacks.ts';
+import { entriesIn } from './entries.ts';
 import { options as o } from './options.ts';
 import { type Context, directoriesIn, directoryProblems, type Edit } from './registry-command.ts';
 import type { RegistryDocument } from './registry-document.ts';
@@ -27,6 +29,7 @@ export function check(document: RegistryDocument, answers: Answers, context: Con
       ? [
           ['registry', 'can be used'],
           ...(production.length === 0 ? [['production', 'accepts it'] as const] : []),
+          ...portalWarnings(registry),
           ...(isForProduction ? [] : refused),
         ]
       : [],
@@ -36,4 +39,17 @@ export function check(document: RegistryDocument, answers: Answers, context: Con
       ...(isForProduction ? refused.map(([word, problem]) => `${word}: ${problem}`) : []),
     ],
   };
+}
+
+/**
+ * Warns if the registry has sandbox clients, which use a developer portal, beside other clients whose callback
+ * secrets that portal can decrypt.
+ */
+function portalWarnings(registry: Registry) {
+  const clients = entriesIn(registry).map(({ client }) => client);
+  const exposed = clients.filter(({ sandbox, callback }) => sandbox !== true && callback !== undefined);
+  if (exposed.length === 0 || !clients.some(({ sandbox }) => sandbox === true)) return [];
+  const ids = exposed.map(({ clientId }) => clientId).join(', ');
+  const text = `a developer portal with this registry can read the callback secrets of ${ids}. Deploy it separately, with sandbox clients only`;
+  return [['warning', text] as const];
 }

@@ -215,6 +215,13 @@ describe('registry check', () => {
     ]);
   });
 
+  it('warns that the developer portal of sandbox clients can read the callback secrets of others', async () => {
+    const warning = /^warning: a developer portal with this registry can read .* of pms-demo\./m;
+    expect((await copy.runWith({}, 'check')).output).toMatch(warning);
+    await writeFile(copy.path, (await copy.text()).replaceAll('"sandbox": true', '"sandbox": false'));
+    expect((await copy.runWith({}, 'check')).output).not.toContain('warning');
+  });
+
   it('reports an invalid address that was edited by hand', async () => {
     await aCallback();
     await writeFile(copy.path, (await copy.text()).replace(url, 'http://pms.example/'));
