@@ -173,6 +173,6 @@ describe('a launch', () => {
     portal.clock.advance({ seconds: 3620 });
     const answer = await launch(payload);
     expect(answer.status).toBe(401);
-    expect(await answer.text()).toContain('Sign in again');
+    expect(await answer.text()).toContain('your session has ended');
   });
 });

@@ -19,6 +19,7 @@ afterAll(() => portal.stop());
 
 const path = '/developers/payload';
 const check = async (payload: string) => {
+  portal.clock.advance({ seconds: 1 });
   const answer = await visit(path, formOf({ payload }));
   return { answer, page: await answer.text() };
 };
@@ -152,6 +153,24 @@ describe('the page that checks a payload', () => {
     expect((await check('{'.repeat(400_000))).answer.status).toBe(413);
   });
 
+  it('places no faults of a payload with more than 20,000 values', async () => {
+    const { page } = await check(`{\n"a":\n[${'1,'.repeat(120_000)}1]}${'\n'.repeat(9000)}`);
+    expect(new Set(faultsIn(page).map(({ line }) => line))).toEqual(new Set([1]));
+  });
+
+  it('shows the lines of a payload with each kind of line break', async () => {
+    const { page } = await check('{\r"a": 1,\r\n"b": 2,\n"a": 3}');
+    expect(faultsIn(page).map(({ line }) => line)).toEqual([4]);
+    expect(page.match(/<li[^>]* value="/g)?.length).toBe(4);
+  });
+
+  it('answers 429 to the sixth payload of a session in a second', async () => {
+    portal.clock.advance({ seconds: 1 });
+    const send = () => visit(path, formOf({ payload: '{' }));
+    const statuses = (await Promise.all(Array.from({ length: 6 }, send))).map(({ status }) => status);
+    expect(statuses.toSorted((a, b) => a - b)).toEqual([200, 200, 200, 200, 200, 429]);
+  });
+
   it('answers 401 without a session, and 403 to a form that another website sent', async () => {
     const form = formOf({ payload: '{}' });
     expect((await fetch(portal.url + path)).status).toBe(401);
@@ -163,7 +182,7 @@ describe('the page that checks a payload', () => {
 describe('a refusal of the launch API', () => {
   it('is shown as a sentence if the client sent too many requests', async () => {
     const send = await portal.signIn('vendor-slow');
-    const answers = await Promise.all(Array.from({ length: 9 }, () => send(path, formOf({ payload: '{}' }))));
+    const answers = await Promise.all(Array.from({ length: 4 }, () => send(path, formOf({ payload: '{}' }))));
     const refused = answers.find(({ status }) => status === 429);
     expect(await refused?.text()).toContain('Your client sent too many requests. Wait');
     expect(refused?.headers.get('retry-after')).toMatch(/^\d+$/);
@@ -171,11 +190,10 @@ describe('a refusal of the launch API', () => {
 
   it('asks the developer to sign in again when the access token has expired', async () => {
     const own = await portal.signIn('vendor-b');
-    // The launch API accepts a token for ten seconds after its expiry.
     portal.clock.advance({ seconds: 3620 });
     const answer = await own(path, formOf({ payload: '{}' }));
     expect(answer.status).toBe(401);
-    expect(await answer.text()).toContain('Sign in again');
+    expect(await answer.text()).toContain('your session has ended');
     expect(await (await own('/developers/')).text()).toContain('Sign in with your client');
   });
 });

@@ -24,6 +24,8 @@ export type JudgedPayload = {
 
 /** The maximum length of a payload that is formatted. Formatting makes a short, deeply nested text long. */
 const maxFormatted = 1_000_000;
+/** The maximum number of values of a payload that is formatted, and whose faults are placed. */
+const maxValues = 20_000;
 /** The maximum number of lines of a payload that is shown completely. */
 const maxLines = 2000;
 /** The number of lines that are shown before and after a fault of a longer payload. */
@@ -36,15 +38,16 @@ const nearLines = 3;
  */
 export function judgedPayload(sent: string, faults: readonly Fault[]): JudgedPayload {
   // A fault without a path concerns the whole text: it may be invalid JSON, or nested too deeply to parse.
-  const isReadable = faults.every(({ path }) => path !== '');
   // The launch API ignores a byte order mark, which JSON.parse refuses (RFC 8259 section 8.1).
   const payload = sent.replace(/^\uFEFF/, '');
+  const isReadable =
+    faults.every(({ path }) => path !== '') && payload.split(',', maxValues).length < maxValues;
   const isOneLine = isReadable && !/[\r\n]/.test(payload.trim());
   const formatted = isOneLine ? JSON.stringify(JSON.parse(payload), undefined, 2) : '';
   const isFormatted = isOneLine && formatted.length <= maxFormatted;
   const text = isFormatted ? formatted : payload;
   const root = isReadable && faults.length > 0 ? parseTree(text) : undefined;
-  const starts = [0, ...Array.from(text.matchAll(/\r\n|\n|\r/g), ({ 0: end, index }) => index + end.length)];
+  const starts = lineStartsIn(text);
   const placed = faults
     .map((fault): PlacedFault => {
       const { path, message, code } = fault;
@@ -55,20 +58,39 @@ export function judgedPayload(sent: string, faults: readonly Fault[]): JudgedPay
     })
     .toSorted((one, other) => one.line - other.line || one.column - other.column);
   const byLine = Map.groupBy(placed, ({ line }) => line);
-  const lines = text.split(/\r\n|\n|\r/).map((content, index) => {
-    const number = index + 1;
+  const isShortened = starts.length > maxLines;
+  const shown = isShortened
+    ? numbersNear([...byLine.keys()], starts.length)
+    : starts.map((_, index) => index + 1);
+  const lines = shown.map((number) => {
+    const content = text.slice(starts[number - 1], starts[number]).replace(/[\r\n]+$/, '');
     return { number, text: content, faults: byLine.get(number) ?? [] };
   });
-  const isShortened = lines.length > maxLines;
-  const faulty = [...byLine.keys()];
-  const isNear = (number: number) => faulty.some((line) => Math.abs(line - number) <= nearLines);
   return {
     text,
     isFormatted,
     faults: placed,
-    lines: isShortened ? lines.filter(({ number }) => isNear(number)) : lines,
+    lines,
     isShortened,
   };
+}
+
+/** Returns the index at which each line begins. Its one loop is fast also for a text of line breaks only. */
+function lineStartsIn(text: string): readonly number[] {
+  const starts = [0];
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === 10 || (code === 13 && text.charCodeAt(at + 1) !== 10)) starts.push(at + 1);
+  }
+  return starts;
+}
+
+/** Returns the numbers of the lines that are at most `nearLines` before or after a line, in their order. */
+function numbersNear(lines: readonly number[], last: number): readonly number[] {
+  const near = lines.flatMap((line) =>
+    Array.from({ length: 2 * nearLines + 1 }, (_, index) => line - nearLines + index),
+  );
+  return [...new Set(near)].filter((number) => number >= 1 && number <= last).toSorted((a, b) => a - b);
 }
 
 /** Returns the line and column that a message about invalid JSON or a repeated member contains. */
@@ -90,6 +112,11 @@ function startOf(path: string, root: Node | undefined): number {
 }
 
 function placeOf(at: number, starts: readonly number[]) {
-  const index = starts.findLastIndex((start) => start <= at);
-  return { line: index + 1, column: at - (starts[index] ?? 0) + 1 };
+  let [line, after] = [1, starts.length + 1];
+  while (after - line > 1) {
+    const middle = (line + after) >> 1;
+    if ((starts[middle - 1] ?? 0) <= at) line = middle;
+    else after = middle;
+  }
+  return { line, column: at - (starts[line - 1] ?? 0) + 1 };
 }
