@@ -1,5 +1,6 @@
 import { type IncomingMessage, request } from 'node:http';
 import { createPmsClient } from '@clinical-launch/pms-client';
+import { until } from '@clinical-launch/testing/until';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { startPortal, syntheticRequest } from './running-portal.ts';
 
@@ -298,6 +299,22 @@ describe('a stranger at the address of a sandbox client', () => {
     const before = await listOf(visit);
     expect((await requestLaunch('vendor-b', authorization)).status).toBe(401);
     expect(await listOf(visit)).toEqual(before);
+  });
+
+  it('with a revoked token of the client is a stranger', async () => {
+    const token = await portal.tokenOf('vendor-b');
+    const credentials = { client_id: 'vendor-b', client_secret: 'vendor-b' };
+    await fetch(`${portal.url}/idp/demo/oauth2/v2.0/revoke`, form({ token, ...credentials }));
+    const authorization = { Authorization: `Bearer ${token}` };
+    // The platform reads its list of revoked tokens every two seconds.
+    await until(async () => {
+      portal.clock.advance({ seconds: 1 });
+      return (await requestLaunch('vendor-b', authorization)).status === 401;
+    });
+    const visit = await portal.signIn('vendor-b');
+    const { requests, others } = await listsOf(visit);
+    expect(others[0]?.status).toBe(401);
+    expect(requests.filter(({ code }) => code === 'invalid_token')).toEqual([]);
   });
 
   it('uses up only the limit of its own address, and a list of 20 requests', async () => {

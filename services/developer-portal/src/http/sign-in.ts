@@ -53,7 +53,7 @@ export function signIn(portal: Portal): readonly Endpoint[] {
 
   const open = async ({ request, response }: Exchange) => {
     if (!isOwnForm(request, config.publicUrl)) throw foreignForm();
-    const id = sessions.open((await readForm(request, response)).get('code') ?? '');
+    const id = sessions.open((await readForm(request, response, 1024)).get('code') ?? '');
     if (id === undefined) throw usedAddress();
     setCookie(response, { ...cookie, value: id });
     redirect(response, '/developers/');
