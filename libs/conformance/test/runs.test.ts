@@ -48,6 +48,31 @@ it('the fault of a run applies before the fault that a header requests', () => {
   expect(runs.watch.faultFor(request, { clientId })).toBe('503');
 });
 
+it('a token that the platform refuses proves nothing, although the verifier of the proxy accepts it', async () => {
+  let status = 401;
+  const platform = await listen((_request, response) => void response.writeHead(status).end(), {
+    port: 0,
+    host: '127.0.0.1',
+  });
+  const recorded: unknown[] = [];
+  const forward = createRecordingProxy({
+    target: new URL(`http://127.0.0.1:${platform.port}`),
+    publicUrl: new URL(origin),
+    only: { clientId, path: '/of-client', isOwn: async () => true },
+    clock,
+    watch: { ...createRuns().watch, record: (exchange) => void recorded.push(exchange.clientId) },
+  });
+  const proxy = await listen(forward, { port: 0, host: '127.0.0.1' });
+  const send = () =>
+    fetch(`http://127.0.0.1:${proxy.port}/asked`, { headers: { Authorization: 'Bearer a.b.c' } });
+  await send();
+  status = 200;
+  await send();
+  expect(recorded).toEqual([undefined, clientId]);
+  await proxy.stop();
+  await platform.stop();
+});
+
 it('the proxy does not forward the header that names the run of a request', async () => {
   const received: unknown[] = [];
   const platform = await listen(

@@ -60,7 +60,7 @@ export const statementKeySettings = {
   [keySetting]: Type.String({
     $comment: inProduction,
     title:
-      'An Ed25519 key as a JWK, or a JWK set with the newest key first. It signs the conformance statements of suppliers. Outside production, and without `SEALING_KEYS`, a new key is drawn at each start.',
+      'An Ed25519 key as a JWK, or a JWK set with the newest key first. It signs the conformance statements of suppliers. Without it and `SEALING_KEYS`, a key is drawn at each start.',
   }),
 };
 
