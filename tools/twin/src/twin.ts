@@ -100,11 +100,7 @@ export async function startTwin(options: TwinOptions): Promise<Twin> {
       ...recording,
       ...withoutUndefined({ slowMs: options.slowMs }),
     });
-    answer = (request, response) => {
-      if (!isForTwin(request)) return forward(request, response);
-      if (isForeign(request, publicUrl)) return void response.writeHead(403).end();
-      control(request, response);
-    };
+    answer = chooseBy(publicUrl, { control, forward });
     return {
       url: platform.publicUrl,
       certificate: server.certificate,
@@ -127,6 +123,15 @@ const demoRegistry = new URL(import.meta.resolve('@clinical-launch/simulators/re
 const startingUp: RequestListener = (_request, response) => {
   response.writeHead(503, { 'Retry-After': '1' }).end();
 };
+
+/** Answers the requests for the twin itself, and forwards all others to the platform. */
+const chooseBy =
+  (publicUrl: string, { control, forward }: Readonly<Record<'control' | 'forward', RequestListener>>) =>
+  (...[request, response]: Parameters<RequestListener>): void => {
+    if (!isForTwin(request)) return forward(request, response);
+    if (isForeign(request, publicUrl)) return void response.writeHead(403).end();
+    control(request, response);
+  };
 
 /**
  * Returns whether a page of another site may have sent the request. It has an Origin, or names a host that was
