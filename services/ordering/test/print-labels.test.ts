@@ -91,7 +91,7 @@ describe('the label stock', () => {
     expect(stockOf(await launch.page(path))).toBe('a4-24');
     const chosen = await launch.send(`${path}?stock=roll-57x32`);
     expect(stockOf(await chosen.text())).toBe('roll-57x32');
-    const cookie = chosen.headers.get('set-cookie') ?? '';
+    const cookie = chosen.headers.getSetCookie().find((each) => each.includes('label-stock'));
     expect(cookie).toMatch(
       /^__Secure-label-stock=roll-57x32; Max-Age=31536000; Path=\/oltr\/; .*Secure; SameSite=Lax$/,
     );

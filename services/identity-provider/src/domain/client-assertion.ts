@@ -3,7 +3,6 @@ import type { RegisteredClient } from '@clinical-launch/contracts/registry';
 import { compileSchema } from '@clinical-launch/contracts/schema';
 import { bothTimes, clockToleranceSeconds, expiryToleranceSeconds } from '@clinical-launch/contracts/time';
 import { Type } from '@clinical-launch/contracts/type';
-import { refusedTimes } from '@clinical-launch/trust/invalid-token';
 import type { VerificationKeys } from '@clinical-launch/trust/verification-keys';
 import { decodeJwt, errors } from 'jose';
 
@@ -36,8 +35,12 @@ type AssertionFault =
   | 'assertion_for_other_audience'
   | 'assertion_out_of_time';
 
-/** Why an assertion is refused. `times` are both times of a refusal because of a clock. */
-type RefusedAssertion = { readonly fault: AssertionFault; readonly times?: string | undefined };
+/** Why an assertion is refused: for a refusal because of a clock, both times, or the error that has them. */
+type RefusedAssertion = {
+  readonly fault: AssertionFault;
+  readonly times?: string;
+  readonly cause?: unknown;
+};
 
 /** A verified assertion: its `jti`, and the seconds for which the `jti` must not be accepted again. */
 export type VerifiedAssertion = { readonly id: string; readonly singleUseSeconds: number };
@@ -81,7 +84,7 @@ export async function verifyClientAssertion(
     return checkClaims(payload, expected);
   } catch (error) {
     if (error instanceof errors.JWTExpired || error instanceof errors.JWTClaimValidationFailed)
-      return { fault: 'assertion_out_of_time', times: refusedTimes(error, expected.now) };
+      return { fault: 'assertion_out_of_time', cause: error };
     if (error instanceof errors.JOSEError) return { fault: 'wrong_assertion' };
     throw error;
   }

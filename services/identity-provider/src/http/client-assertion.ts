@@ -1,4 +1,5 @@
 import type { SingleUse } from '@clinical-launch/tickets/tickets';
+import { refusedTimes } from '@clinical-launch/trust/invalid-token';
 import { assertionType, claimedClient, verifyClientAssertion } from '../domain/client-assertion.ts';
 import type { IssuingRealm } from '../domain/realms.ts';
 import { TokenRefusal } from '../errors.ts';
@@ -72,7 +73,10 @@ export async function authenticateByAssertion<Client extends { readonly clientId
     audiences: audiencesOf(realm),
     now,
   });
-  if ('fault' in verified) throw new TokenRefusal(verified.fault, { clientId, detail: verified.times });
+  if ('fault' in verified) {
+    const { fault, cause, times = refusedTimes(cause, now) } = verified;
+    throw new TokenRefusal(fault, { clientId, detail: times });
+  }
   const name = `client-assertion ${kind} ${realm.issuer} ${clientId} ${verified.id}`;
   return { client, singleUse: { name, forSeconds: verified.singleUseSeconds } };
 }
