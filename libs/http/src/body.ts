@@ -11,6 +11,8 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
  */
 const maxFields = 1000;
 
+const formType = 'application/x-www-form-urlencoded';
+
 type BodyOptions = { readonly types: readonly string[]; readonly limitBytes: number };
 
 /**
@@ -52,7 +54,7 @@ export async function readForm(
   limitBytes = 64 * 1024,
 ): Promise<URLSearchParams> {
   const text = await readText(request, response, {
-    types: ['application/x-www-form-urlencoded'],
+    types: [formType],
     limitBytes,
   });
   if (isSplitMoreOften(text, '&', maxFields - 1))
@@ -88,7 +90,8 @@ function assertMediaType({ headers }: IncomingMessage, types: readonly string[])
   const charset = parameters
     .map((parameter) => parameter.trim())
     .find((parameter) => parameter.startsWith('charset='));
-  const isUtf8 = charset === undefined || /^charset="?utf-?8"?$/.test(charset);
+  // The type of a form has no charset, which Java's clients still name, and a form is ASCII (WHATWG URL).
+  const isUtf8 = type.trim() === formType || charset === undefined || /^charset="?utf-?8"?$/.test(charset);
   const isPlain = (headers['content-encoding'] ?? 'identity').toLowerCase() === 'identity';
   if (types.includes(type.trim()) && isUtf8 && isPlain) return;
   throw new ServiceError({

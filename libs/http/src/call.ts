@@ -89,7 +89,7 @@ export class Call {
   get address(): string | undefined {
     const { trustedProxies = 0 } = this.#parts;
     if (trustedProxies === 0) return this.#request.socket.remoteAddress;
-    return proxyAddress(this.#request, (_address, index) => index < trustedProxies);
+    return withoutPort(proxyAddress(this.#request, (_address, index) => index < trustedProxies));
   }
 
   /** The name of the caller, if the caller is verified. */
@@ -216,3 +216,7 @@ export function networkOf(address: string): string {
   const groups = [...before, ...Array.from({ length: zeros }, () => '0'), ...after].slice(0, 4);
   return `${groups.map((group) => Number.parseInt(group, 16).toString(16)).join(':')}::/64`;
 }
+
+/** Removes the port and the brackets that some proxies add to an address (RFC 7239 section 6). */
+const withoutPort = (address: string): string =>
+  address.replace(/^\[([^\]]*)\](?::\d+)?$/, '$1').replace(/^(\d+(?:\.\d+){3}):\d+$/, '$1');

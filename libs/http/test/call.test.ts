@@ -97,10 +97,14 @@ describe('traceparent', () => {
 
 describe('the address of a caller', () => {
   it.each([
-    [0, '127.0.0.1'],
-    [1, '192.0.2.1'],
-    [2, '198.51.100.7'],
-  ])('behind %i trusted proxies is %s', async (trustedProxies, address) => {
+    [0, '127.0.0.1', '192.0.2.1'],
+    [1, '192.0.2.1', '192.0.2.1'],
+    [2, '198.51.100.7', '192.0.2.1'],
+    [1, '192.0.2.1', '192.0.2.1:50001'],
+    [1, '2001:db8::1', '[2001:db8::1]:50001'],
+    [1, '2001:db8::1', '[2001:db8::1]'],
+    [1, '2001:db8::1', '2001:db8::1'],
+  ])('behind %i trusted proxies is %s if the last is written %s', async (trustedProxies, address, last) => {
     const own = await serveRoutes(
       (route) => [
         route('/address', {
@@ -110,7 +114,7 @@ describe('the address of a caller', () => {
       { trustedProxies },
     );
     // Each proxy appends the address of its own caller. The caller may have forged all earlier addresses.
-    const headers = { 'X-Forwarded-For': '10.0.0.1, 198.51.100.7, 192.0.2.1' };
+    const headers = { 'X-Forwarded-For': `10.0.0.1, 198.51.100.7, ${last}` };
     const response = await fetch(`${own.url}/address`, { headers });
     expect(await response.text()).toBe(address);
     await own.stop();

@@ -144,7 +144,6 @@ const refusals: [number, string, string, Record<string, Sent>][] = [
     {
       'the body is JSON': typed('application/json', JSON.stringify(tokenForm())),
       'the body has no type': { body: 'a=b' },
-      'the form is in another charset': typed(`${formType}; charset=utf-16`),
       'the form is not UTF-8': typed(formType, '\xff'),
       'the form is compressed': {
         body: 'a=b',

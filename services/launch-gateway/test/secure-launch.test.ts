@@ -19,8 +19,6 @@ type Parameters = { launchToken: string; codeVerifier: string };
 const launch = ({ launchToken, codeVerifier }: Parameters, init?: RequestInit) =>
   fetch(`${gateway.url}?${new URLSearchParams({ launchToken, codeVerifier }).toString()}`, init);
 
-const latin1 = { 'content-type': 'application/x-www-form-urlencoded; charset=iso-8859-1' };
-
 function formData(parameters: string): FormData {
   const data = new FormData();
   for (const [name, value] of new URLSearchParams(parameters)) data.append(name, value);
@@ -86,7 +84,10 @@ describe('a valid launch', () => {
   it('can be posted as a form, which keeps the verifier out of URLs', async () => {
     const { launchToken, codeVerifier } = await gateway.issue();
     const body = new URLSearchParams({ launchToken, codeVerifier });
-    expect((await fetch(gateway.url, { method: 'POST', body })).status).toBe(200);
+    // Apache HttpClient names this charset, which the type of a form does not have.
+    const headers = { 'Content-Type': 'application/x-www-form-urlencoded; charset=ISO-8859-1' };
+    const posted = await fetch(gateway.url, { method: 'POST', body: String(body), headers });
+    expect(posted.status).toBe(200);
     await expectEmpty(await fetch(gateway.url, { method: 'POST', body }), 410);
   });
 
@@ -242,7 +243,6 @@ describe('an invalid launch', () => {
     ['text', 'keep-alive', (body) => ({ body })],
     ['a multipart form', 'keep-alive', (text) => ({ body: formData(text) })],
     ['no body', 'keep-alive', () => ({})],
-    ['a form in another charset', 'keep-alive', (body) => ({ body, headers: latin1 })],
     [
       'a form with a Content-Encoding',
       'keep-alive',

@@ -136,9 +136,13 @@ describe('the last address in X-Forwarded-For, which the services read,', () => 
   it.each([
     ['is the address of the caller if no proxy is trusted, whatever the caller sends', '', '127.0.0.1'],
     ['is the address that a trusted proxy forwards', '127.0.0.1/32', '10.20.0.1'],
-  ])('%s', async (_title, trusted, expected) => {
+    ['is an address without the port of a trusted proxy', '127.0.0.1/32', '10.20.0.1', '10.20.0.1:50001'],
+    ['is an IPv6 address that a proxy forwards', '127.0.0.1/32', '2001:db8::1', '2001:db8::1'],
+    ['is an IPv6 address without brackets', '127.0.0.1/32', '2001:db8::1', '[2001:db8::1]'],
+    ['is an IPv6 address without its port', '127.0.0.1/32', '2001:db8::1', '[2001:db8::1]:50001'],
+  ])('%s', async (_title, trusted, expected, sent = '10.20.0.1') => {
     const edge = await startEdge({ EDGE_TRUSTED_PROXIES: trusted });
-    await ask(edge, ['/oltr/'], { 'x-forwarded-for': '192.0.2.1, 10.20.0.1' });
+    await ask(edge, ['/oltr/'], { 'x-forwarded-for': `192.0.2.1, ${sent}` });
     await edge.stop();
     const [request] = edge.service.reached;
     expect(String(request?.headers['x-forwarded-for']).split(', ').at(-1)).toBe(expected);
