@@ -2,8 +2,8 @@ import { ClientError, ResponseBodyError } from 'openid-client';
 import type { Attempt } from '../wire/visits.ts';
 
 /**
- * Seconds after which a used refresh token is refused. For ten seconds the token is accepted again, because
- * an answer can be lost.
+ * Seconds after which a used refresh token is refused. For ten seconds after the use of its successor, the token
+ * is accepted again, because an answer can be lost.
  */
 const afterRepetition = 11;
 
@@ -33,10 +33,11 @@ export function addReplays(attempts: Map<string, Attempt>, requests: Requests): 
   });
   attempts.set('refresh', {
     label: 'Refresh token again: 400',
-    explanation: `Refreshes the tokens, and sends the used refresh token ${afterRepetition} seconds later. It counts as stolen, so the launch is revoked.`,
+    explanation: `Refreshes the tokens twice, and sends the first refresh token ${afterRepetition} seconds later. It counts as stolen, so the launch is revoked.`,
     async send() {
       const used = await orRefused(refresh());
       if (used === undefined) return undefined;
+      await orRefused(refresh());
       return { afterSeconds: afterRepetition, send: async () => void (await orRefused(refreshWith(used))) };
     },
   });
