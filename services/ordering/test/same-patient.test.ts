@@ -49,6 +49,7 @@ async function review(patient: LaunchPatient) {
 }
 
 const martha = { family: 'Whitfield', given: ['Martha'] };
+const married = { family: 'Marsh', given: ['Martha'] };
 
 describe('an earlier request', () => {
   const placeholders = ['9999999999', '0123456789', '9876543210', '4444444444'];
@@ -67,7 +68,7 @@ describe('an earlier request', () => {
     nhs: numbers,
     hospital: hospitals,
     born: fc.constantFrom('1941-05-06', '2011-05-06'),
-    name: fc.constantFrom(martha, { family: 'O’Brien', given: ['George'] }),
+    name: fc.constantFrom(martha, married, { family: 'O’Brien', given: ['George'] }),
     doubt: fc.nat({ max: 3 }),
   });
   type Side = typeof side extends fc.Arbitrary<infer Generated> ? Generated : never;
@@ -127,9 +128,10 @@ describe('an earlier request', () => {
       }),
       {
         numRuns: 60,
-        examples: ['placeholder', 'never-issued', 'mistyped', 'true'].map((nhs) => {
-          const same = { nhs, hospital: 'UNKNOWN', born: '1941-05-06', name: martha, doubt: 0 } as const;
-          return [same, nhs === 'true' ? { ...same, born: '2011-05-06' } : same] as [Side, Side];
+        examples: (['placeholder', 'never-issued', 'mistyped', 'true'] as const).flatMap((nhs) => {
+          const same: Side = { nhs, hospital: 'UNKNOWN', born: '1941-05-06', name: martha, doubt: 0 };
+          const others: Side[] = [same, { ...same, born: '2011-05-06' }, { ...same, name: married }];
+          return others.map((other): [Side, Side] => [same, other]);
         }),
       },
     );
