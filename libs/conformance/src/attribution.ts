@@ -9,7 +9,9 @@ import {
   tokenIn,
 } from './exchange.ts';
 
-/** The client that is proven to have sent a request, and the launch of the request, as far as they are known. */
+/**
+ * The client that is proven to have sent a request, and the launch of the request, as far as they are known.
+ */
 export type Attributed = Pick<Exchange, 'clientId' | 'launchId'>;
 
 /** The only client of a proxy. */

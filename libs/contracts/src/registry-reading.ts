@@ -54,8 +54,8 @@ function registryError(faults: readonly FileFault[]): TypeError {
 /**
  * Returns the errors that the schema cannot find: repeated entries, the platform's own issuers under
  * `trustedIssuers`, ambiguous realm names, unusable keys, sandbox clients with further rights, required
- * navigations that browsers do not report, and prefixes that two host applications share. Accepts any value, so that these errors and those of the schema
- * are reported together.
+ * navigations that browsers do not report, and prefixes that two host applications share. Accepts any value,
+ * so that these errors and those of the schema are reported together.
  */
 const contradictionsIn = (candidate: unknown, publicUrl: string | undefined): FileFault[] => [
   ...repetitionsIn(candidate),
@@ -68,8 +68,8 @@ const contradictionsIn = (candidate: unknown, publicUrl: string | undefined): Fi
 ];
 
 /**
- * Returns an error for each host application that could name the users of an earlier host application. Compares
- * the hosts of all realms, because a host may launch into every desktop realm.
+ * Returns an error for each host application that could name the users of an earlier host application.
+ * Compares the hosts of all realms, because a host may launch into every desktop realm.
  */
 function ernFaultsIn(candidate: unknown): FileFault[] {
   const hosts = entriesOf(candidate, 'realms').flatMap((realm, at) =>

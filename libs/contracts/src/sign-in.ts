@@ -44,8 +44,8 @@ export function agreedAcrValues(agreed: readonly string[] | undefined): readonly
 
 /**
  * Returns the errors in a sign-in that its schema cannot find. These are an `auth_time` in the future, and an
- * `acr` that the registry does not allow the client to send. Accepts any value, and repeats only `auth_time` in
- * a message.
+ * `acr` that the registry does not allow the client to send. Accepts any value, and repeats only `auth_time`
+ * in a message.
  * @param options `now` is in milliseconds since 1970. `acrValues` are the values in the registry
  */
 export function signInFaults(

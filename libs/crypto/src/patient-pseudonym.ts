@@ -73,8 +73,8 @@ const isSureNational = (identifier: PatientIdentifier) => isNational(identifier.
 const nobody = 'nobody-';
 
 /**
- * Returns true for the pseudonym of an identifier that identifies nobody, such as a placeholder. Its events may
- * be about several patients.
+ * Returns true for the pseudonym of an identifier that identifies nobody, such as a placeholder. Its events
+ * may be about several patients.
  */
 export const isOfNobody = (pseudonym: string): boolean => pseudonym.startsWith(nobody);
 

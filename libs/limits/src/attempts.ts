@@ -6,8 +6,8 @@ import type { Limits } from './limits.ts';
 /** Delays callers that repeatedly fail to authenticate. */
 export type Attempts = {
   /**
-   * Counts a failed attempt. Throws ServiceError 429 with `Retry-After` if callers with this key must wait, and
-   * then does not count the attempt.
+   * Counts a failed attempt. Throws ServiceError 429 with `Retry-After` if callers with this key must wait,
+   * and then does not count the attempt.
    */
   failed(key: string): Promise<void>;
 };

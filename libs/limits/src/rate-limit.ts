@@ -15,8 +15,8 @@ export type RateLimiter = {
 export type LocalRateLimiter = { count(key: string, perSecond: number | undefined): undefined };
 
 /**
- * The requests a second that a user's session may send to one process. Limits the audit events that one session
- * can cause. A user who ticks tests and types sends fewer.
+ * The requests a second that a user's session may send to one process. Limits the audit events that one
+ * session can cause. A user who ticks tests and types sends fewer.
  */
 export const requestsPerSecondPerSession = 30;
 

@@ -93,7 +93,9 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Runs Jest with a document and a tier of planted files. Returns its exit code and the claims that it names. */
+/**
+ * Runs Jest with a document and a tier of planted files. Returns its exit code and the claims that it names.
+ */
 async function run(document: string, tier: readonly (keyof typeof planted)[], ...options: readonly string[]) {
   runs += 1;
   const name = `run-${runs}`;

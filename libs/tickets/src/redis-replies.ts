@@ -37,8 +37,8 @@ export function readAdditionalIssue(
 
 /**
  * Reads the reply of redeem.lua, and opens the content of the ticket.
- * @param successorBy returns the successor that was derived with the keys that have the given ids, one after the
- * other
+ * @param successorBy returns the successor that was derived with the keys that have the given ids, one after
+ * the other
  * @throws RedisUnavailable right after a restart or a failover, for a ticket that was issued before it
  */
 export function readRedemption(

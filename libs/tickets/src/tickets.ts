@@ -195,8 +195,8 @@ export type RedeemRequest = {
 
 export type Redemption =
   /**
-   * `repeated`: the ticket was redeemed before, within the repeatable window. The result is the same, except that
-   * `successor` is the first successor that is unused.
+   * `repeated`: the ticket was redeemed before, within the repeatable window. The result is the same, except
+   * that `successor` is the first successor that is unused.
    */
   | {
       readonly outcome: 'redeemed' | 'repeated';

@@ -53,7 +53,9 @@ export const trustLines = (certificate: string | undefined): readonly string[] =
     ? []
     : ['NODE_EXTRA_CA_CERTS', 'REQUESTS_CA_BUNDLE'].map((name) => `export ${name}=${certificate}`);
 
-/** Returns the paths of a certificate for localhost and of its key. Makes both, unless they are still valid. */
+/**
+ * Returns the paths of a certificate for localhost and of its key. Makes both, unless they are still valid.
+ */
 function localCertificate() {
   const cache = join(homedir(), '.cache/clinical-launch');
   const folder = join(cache, 'https');

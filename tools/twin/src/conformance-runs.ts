@@ -18,8 +18,8 @@ type Dependencies = {
 };
 
 /**
- * Creates the conformance runs of a twin, and the parts of its recording proxy. Only the vendor's client has an
- * address for messages.
+ * Creates the conformance runs of a twin, and the parts of its recording proxy. Only the vendor's client has
+ * an address for messages.
  */
 export function createTwinRuns({ client, host, clock }: Dependencies) {
   const attribution = createAttribution();

@@ -27,9 +27,9 @@ type ClientProxiesOptions = {
 
 /**
  * Creates a proxy at the address of each sandbox client. The proxy forwards requests to the platform, records
- * them, and answers with the faults that the developer requested. Answers 404 for an unknown client, 508 for a
- * path of the developer pages, 403 to the token of another client, and 429 after 50 requests in a second of the
- * client, or of the strangers at one address.
+ * them, and answers with the faults that the developer requested. Answers 404 for an unknown client, 508 for
+ * a path of the developer pages, 403 to the token of another client, and 429 after 50 requests in a second of
+ * the client, or of the strangers at one address.
  */
 export function clientProxies(
   portal: Portal,

@@ -125,8 +125,8 @@ export function createPortal(
 }
 
 /**
- * Creates the function that returns true if the platform refuses the token of a session, because it was revoked.
- * The function asks the platform once a minute.
+ * Creates the function that returns true if the platform refuses the token of a session, because it was
+ * revoked. The function asks the platform once a minute.
  */
 const createTokenCheck =
   (sessions: Sessions, callPlatform: ReturnType<typeof createPlatformCall>) =>

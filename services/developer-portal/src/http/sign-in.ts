@@ -43,7 +43,10 @@ export function signIn(portal: Portal): readonly Endpoint[] {
     });
   };
 
-  /** Asks before it signs in, because another person may have sent the address to sign a developer in unnoticed. */
+  /**
+   * Asks before it signs in, because another person may have sent the address to sign a developer in
+   * unnoticed.
+   */
   const confirm = ({ request, response }: Exchange) => {
     const code = queryOf(request).get('code') ?? '';
     const session = sessions.findWaiting(code);

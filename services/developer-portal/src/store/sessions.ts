@@ -41,7 +41,10 @@ export function createSessions(clock: Clock) {
       return session && open.add(session);
     },
 
-    /** Returns the session with an identifier. A session expires with its token, and after eight hours at the latest. */
+    /**
+     * Returns the session with an identifier. A session expires with its token, and after eight hours at the
+     * latest.
+     */
     find: open.find,
 
     /** Returns true at most once a minute for a session whose token may have been revoked meanwhile. */

@@ -8,8 +8,8 @@ import type { DesktopIssuingRealm } from './realms.ts';
 import { narrowScope } from './scopes.ts';
 
 /**
- * The error codes of an authorization request (RFC 6749 section 4.1.2.1, RFC 9101 section 7, OpenID Connect Core
- * 1.0 section 3.1.2.6).
+ * The error codes of an authorization request (RFC 6749 section 4.1.2.1, RFC 9101 section 7, OpenID Connect
+ * Core 1.0 section 3.1.2.6).
  */
 export type AuthorizeErrorCode =
   | 'invalid_request'
@@ -81,8 +81,8 @@ const clientRule: Rule = {
 
 /**
  * The rules of the specification's table (Desktop: Authorization request form fields), of `nonce`, `max_age`,
- * `acr_values` and `prompt` in OpenID Connect Core 1.0 section 3.1.2.1, of `dpop_jkt` in RFC 9449, and of `aud`
- * in SMART App Launch 2.2.
+ * `acr_values` and `prompt` in OpenID Connect Core 1.0 section 3.1.2.1, of `dpop_jkt` in RFC 9449, and of
+ * `aud` in SMART App Launch 2.2.
  */
 const rules: readonly Rule[] = [
   clientRule,
@@ -265,7 +265,9 @@ export function readAuthorizationRequest(
   return opensWhole(request, realm) ? { request } : { faults: [addressFault] };
 }
 
-/** Returns the address that brings an authorization code to the partner application (RFC 6749 section 4.1.2). */
+/**
+ * Returns the address that brings an authorization code to the partner application (RFC 6749 section 4.1.2).
+ */
 export function redirectAddress(
   { redirectUri, state }: Pick<AuthorizationRequest, 'redirectUri' | 'state'>,
   { issuer, desktop }: DesktopIssuingRealm,

@@ -16,8 +16,8 @@ import { describedGrants, type PartnerGrant, type PartnerRequest, type TokenAnsw
 import type { PrepareTokens } from './issue-tokens.ts';
 
 /**
- * The seconds during which a used refresh token returns its successor again, because an answer may be lost, and
- * the seconds after the use of the successor, because two tabs may refresh at the same time.
+ * The seconds during which a used refresh token returns its successor again, because an answer may be lost,
+ * and the seconds after the use of the successor, because two tabs may refresh at the same time.
  */
 const repeatable = { repeatableSeconds: 60, repeatableAfterUseSeconds: 10 };
 

@@ -16,8 +16,8 @@ type SessionSearch = {
 };
 
 /**
- * Returns the launch session of a request, or undefined without a valid session. Reading a document does not extend the session, because a page
- * that refreshes automatically must not keep a session alive.
+ * Returns the launch session of a request, or undefined without a valid session. Reading a document does not
+ * extend the session, because a page that refreshes automatically must not keep a session alive.
  */
 export async function getLaunchSession(
   { tickets, isSecure, mayRead }: SessionSearch,

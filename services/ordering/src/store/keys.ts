@@ -120,8 +120,8 @@ export function isOfPatient(table: string, patient: SoughtPatient, namedKey?: st
 }
 
 /**
- * Returns the SQL condition that a request with a key of a patient is of this patient. Without a date of birth,
- * compares only the numbers. Ignores numbers that identify nobody, also in requests of older releases.
+ * Returns the SQL condition that a request with a key of a patient is of this patient. Without a date of
+ * birth, compares only the numbers. Ignores numbers that identify nobody, also in requests of older releases.
  */
 export function isSamePerson(
   table: string,
@@ -136,7 +136,8 @@ export function isSamePerson(
     }),
   ];
   if (differs.length === 0) return sql<SqlBool>`true`;
-  // The planner regards one call of a function as hardly selective, so it reads a list in the order of an index.
+  // The planner regards one call of a function as hardly selective, so it reads a list in the order of an
+  // index.
   return sql<SqlBool>`not jsonb_path_exists(
     ${sql.ref(`${table}.parties`)},
     ${sql.lit(`$.patient ? (${differs.join(' || ')})`)},

@@ -71,7 +71,9 @@ export type OtherBirths = {
   readonly isElsewhere: boolean;
 };
 
-/** Finds the dates of birth that differ from the date of the launch's patient, in requests with a same number. */
+/**
+ * Finds the dates of birth that differ from the date of the launch's patient, in requests with a same number.
+ */
 export async function findOtherBirths(
   database: OrderingDatabase,
   context: LaunchContext,

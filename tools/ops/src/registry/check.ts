@@ -9,9 +9,9 @@ import { type Context, directoriesIn, directoryProblems, type Edit } from './reg
 import type { RegistryDocument } from './registry-document.ts';
 
 /**
- * Checks the callbacks, the directories and, with `PUBLIC_URL`, the required navigations of a registry. Reading
- * the file has checked everything else. Also reports the reasons why production refuses the registry. The
- * reasons count as problems only with `--production`.
+ * Checks the callbacks, the directories and, with `PUBLIC_URL`, the required navigations of a registry.
+ * Reading the file has checked everything else. Also reports the reasons why production refuses the registry.
+ * The reasons count as problems only with `--production`.
  */
 export function check(document: RegistryDocument, answers: Answers, context: Context): Edit {
   const { path, registry } = document;

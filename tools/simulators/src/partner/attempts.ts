@@ -2,8 +2,8 @@ import { ClientError, ResponseBodyError } from 'openid-client';
 import type { Attempt } from '../wire/visits.ts';
 
 /**
- * Seconds after which a used refresh token is refused. For ten seconds after the use of its successor, the token
- * is accepted again, because an answer can be lost.
+ * Seconds after which a used refresh token is refused. For ten seconds after the use of its successor, the
+ * token is accepted again, because an answer can be lost.
  */
 const afterRepetition = 11;
 

@@ -57,9 +57,10 @@ export function completeSignIn({
 }
 
 /**
- * Ends the session for every copy of its cookie, then opens the issuer's address that ends the issuer's session,
- * if the issuer has one: `POST /audit/sign-out`. Opens it as a navigation of its own, because browsers apply
- * `form-action` (CSP) to each redirect of a form, and the issuer may redirect to the provider behind it.
+ * Ends the session for every copy of its cookie, then opens the issuer's address that ends the issuer's
+ * session, if the issuer has one: `POST /audit/sign-out`. Opens it as a navigation of its own, because
+ * browsers apply `form-action` (CSP) to each redirect of a form, and the issuer may redirect to the provider
+ * behind it.
  */
 export function signOut({
   openId,
