@@ -150,6 +150,7 @@ export type Doubt = 'placeholder' | 'never-issued' | 'mistyped';
 
 /** A day and month of birth, with which every CHI number begins. */
 const dayAndMonth = '(?:0[1-9]|[12]\\d)(?:0[1-9]|1[0-2])|30(?:0[13-9]|1[0-2])|31(?:0[13578]|1[02])';
+const birthDayForm = new RegExp(`^(?:${dayAndMonth})`);
 
 /** The values of each system that fulfil the form of the system, but are never the number of a person. */
 const nobodys: Readonly<Record<NationalSystem, Partial<Record<Exclude<Doubt, 'mistyped'>, RegExp>>>> = {
@@ -175,7 +176,7 @@ const nationalForms: Readonly<Record<NationalSystem, { message: string; isGiven(
   'chi-number': {
     message:
       'must be a valid CHI number: the day, month and year of birth, and four digits, the last of which is a check digit',
-    isGiven: (bare) => hasCheckDigit(bare) && new RegExp(`^(?:${dayAndMonth})`).test(bare),
+    isGiven: (bare) => hasCheckDigit(bare) && birthDayForm.test(bare),
   },
   'gha-number': { message: 'must be a GHA number: 4 to 20 letters and digits', isGiven: isCode },
   'ssn-number': { message: 'must be a social security number: 4 to 20 letters and digits', isGiven: isCode },
