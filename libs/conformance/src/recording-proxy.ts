@@ -23,9 +23,10 @@ type Awaitable<Value> = Value | Promise<Value>;
 
 /**
  * Counts a request before its body is read. `attributed` contains what the address and the headers prove.
+ * Returns the name of the caller, for which bodies are counted.
  * @throws ServiceError to refuse the request
  */
-type Admit = (attributed: Attributed) => void;
+type Admit = (attributed: Attributed) => string;
 
 /** Answers a request. Without `admit`, admits every request. */
 export type RecordingProxy = (incoming: IncomingMessage, response: ServerResponse, admit?: Admit) => void;
@@ -111,8 +112,9 @@ export function createRecordingProxy({
     if (url === null) return sendAnswer(incoming, response, refusalOf(400));
     const { method = 'GET', headers } = incoming;
     const unread = { method, url, headers, body: '', at: clock.now() };
-    admit?.(await attribution.of(unread));
-    const body = await readBytes(incoming, response, maxRequestBytes);
+    const identity = admit?.(await attribution.of(unread));
+    const call = { identity, address: undefined };
+    const body = await readBytes({ request: incoming, response, call }, maxRequestBytes);
     const known = await exchangeOf({ ...unread, body: body.toString() }, () =>
       forward(incoming, { target, body }).catch(() => unreachable),
     );

@@ -1,5 +1,8 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Fault, FaultCode } from '@clinical-launch/contracts/fault';
+import { createHold } from './bodies-in-flight.ts';
+import { type Call, networkOf, plainAddress } from './call.ts';
+import type { Exchange } from './endpoint.ts';
 import { ServiceError } from './errors.ts';
 import { findJsonSyntaxFault, type JsonFault, placeIn } from './json-syntax.ts';
 
@@ -13,6 +16,15 @@ const maxFields = 1000;
 
 const formType = 'application/x-www-form-urlencoded';
 
+/** A body of at most this size must arrive within five seconds. The server ends every request after fifteen. */
+const smallBytes = 64 * 1024;
+const smallBodyMs = 5000;
+
+/** A request whose body was not read yet. Without `call`, the caller is the network of the connection. */
+export type Unread = Pick<Exchange, 'request' | 'response'> & {
+  readonly call?: Pick<Call, 'identity' | 'address'>;
+};
+
 type BodyOptions = { readonly types: readonly string[]; readonly limitBytes: number };
 
 /**
@@ -21,12 +33,8 @@ type BodyOptions = { readonly types: readonly string[]; readonly limitBytes: num
  * @throws ServiceError 415 if the media type, the charset or a Content-Encoding is not accepted, 413 if the
  *   body has too many bytes, and 400 for all other errors
  */
-export async function readJson(
-  request: IncomingMessage,
-  response: ServerResponse,
-  options: BodyOptions,
-): Promise<unknown> {
-  const text = await readText(request, response, options);
+export async function readJson(exchange: Unread, options: BodyOptions): Promise<unknown> {
+  const text = await readText(exchange, options);
   const fault = scanJson(text);
   if (fault !== undefined) throw unreadable(placed(fault, text));
   try {
@@ -48,15 +56,8 @@ function placed({ at, message, code }: JsonFault, text: string): Unreadable {
  * @throws ServiceError 415 or 413, as `readJson` does, and 400 if the form is not UTF-8 or has more than
  * 1,000 fields
  */
-export async function readForm(
-  request: IncomingMessage,
-  response: ServerResponse,
-  limitBytes = 64 * 1024,
-): Promise<URLSearchParams> {
-  const text = await readText(request, response, {
-    types: [formType],
-    limitBytes,
-  });
+export async function readForm(exchange: Unread, limitBytes = smallBytes): Promise<URLSearchParams> {
+  const text = await readText(exchange, { types: [formType], limitBytes });
   if (isSplitMoreOften(text, '&', maxFields - 1))
     throw unreadable({ message: `has more than ${maxFields} fields`, code: 'too-costly' });
   return new URLSearchParams(text);
@@ -71,13 +72,9 @@ function isSplitMoreOften(text: string, separator: string, times: number): boole
   return false;
 }
 
-async function readText(
-  request: IncomingMessage,
-  response: ServerResponse,
-  { types, limitBytes }: BodyOptions,
-): Promise<string> {
-  assertMediaType(request, types);
-  const bytes = await readBytes(request, response, limitBytes);
+async function readText(exchange: Unread, { types, limitBytes }: BodyOptions): Promise<string> {
+  assertMediaType(exchange.request, types);
+  const bytes = await readBytes(exchange, limitBytes);
   try {
     return utf8.decode(bytes);
   } catch (cause) {
@@ -104,38 +101,46 @@ function assertMediaType({ headers }: IncomingMessage, types: readonly string[])
 
 /**
  * Reads the bytes of a body up to a limit. Does not read a body whose Content-Length exceeds the limit. Stops
- * reading a chunked body at the limit. Only this function answers `Expect: 100-continue`, after it has
- * checked Content-Length.
- * @throws ServiceError 413 if the body is too large, and 400 if it ended early
+ * reading a chunked body at the limit. Counts the bytes until the request is answered. Only this function
+ * answers `Expect: 100-continue`, after it has checked Content-Length.
+ * @throws ServiceError 413 if the body is too large, 408 if it is too slow, 503 if the process or the caller
+ *   has too many bytes in bodies, and 400 if the body ended early
  */
-export function readBytes(
-  request: IncomingMessage,
-  response: ServerResponse,
-  limitBytes: number,
-): Promise<Buffer> {
+export function readBytes({ request, response, call }: Unread, limitBytes: number): Promise<Buffer> {
+  const stated = request.headers['content-length'];
   return new Promise((resolve, reject) => {
-    if (Number(request.headers['content-length']) > limitBytes) return reject(tooLarge(limitBytes));
+    if (Number(stated) > limitBytes) return reject(tooLarge(limitBytes));
     if (isAwaitingContinue(request)) {
       response.removeHeader('Connection');
       response.writeContinue();
     }
+    const address = plainAddress(call?.address ?? request.socket.remoteAddress);
+    const hold = createHold(call?.identity ?? networkOf(address), response);
     const chunks: Buffer[] = [];
     let length = 0;
+    const stop = (error: ServiceError) => {
+      request.off('data', onData).pause();
+      chunks.length = 0;
+      reject(error);
+    };
+    const isSmall = Number(stated ?? limitBytes) <= smallBytes;
+    const slow = isSmall ? setTimeout(() => stop(tooSlow()), smallBodyMs) : undefined;
     const onData = (chunk: Buffer) => {
       length += chunk.length;
       chunks.push(chunk);
-      if (length <= limitBytes) return;
-      request.off('data', onData).pause();
-      reject(tooLarge(limitBytes));
+      if (length > limitBytes) stop(tooLarge(limitBytes));
+      else if (!hold(chunk.length)) stop(tooManyBodies());
     };
     const onEarlyEnd = (cause?: unknown) =>
       reject(unreadable({ message: 'ended before it was complete', code: 'structure' }, cause));
     const onEnd = () => {
       // Every request emits `close` when it ends. After the event `end`, `close` is not an error.
       request.off('close', onEarlyEnd);
-      resolve(Buffer.concat(chunks, length));
+      clearTimeout(slow);
+      resolve(Buffer.concat(chunks.splice(0), length));
     };
     request.on('data', onData).once('end', onEnd).once('error', onEarlyEnd).once('close', onEarlyEnd);
+    response.once('close', () => clearTimeout(slow));
   });
 }
 
@@ -145,6 +150,21 @@ const tooLarge = (limitBytes: number) =>
     message: `The body must have at most ${limitBytes} bytes`,
     // The rest of the body is not read, so the connection cannot be used for another request.
     headers: { Connection: 'close' },
+  });
+
+const tooSlow = () =>
+  new ServiceError({
+    code: 'invalid_request',
+    status: 408,
+    message: `Send a body of at most ${smallBytes} bytes within ${smallBodyMs / 1000} seconds`,
+    headers: { Connection: 'close' },
+  });
+
+const tooManyBodies = () =>
+  new ServiceError({
+    code: 'temporarily_unavailable',
+    message: 'Too many bodies are being sent at the same time. Try again',
+    headers: { 'Retry-After': '1', Connection: 'close' },
   });
 
 type Unreadable = { readonly message: string; readonly code: FaultCode };

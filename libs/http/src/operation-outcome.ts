@@ -21,6 +21,7 @@ const issueTypes: ReadonlyMap<number, string> = new Map([
   [403, 'forbidden'],
   [404, 'not-found'],
   [405, 'not-supported'],
+  [408, 'timeout'],
   [413, 'too-long'],
   [415, 'not-supported'],
   [429, 'throttled'],

@@ -12,12 +12,11 @@ const options = { types: ['application/json', 'application/fhir+json'], limitByt
 const start = () =>
   serveRoutes((route) => [
     route('/json', {
-      POST: async ({ request, response }) =>
-        sendJson(response, { read: await readJson(request, response, options) }),
+      POST: async (exchange) => sendJson(exchange.response, { read: await readJson(exchange, options) }),
     }),
     route('/form', {
-      POST: async ({ request, response }) =>
-        sendJson(response, { read: [...(await readForm(request, response, limitBytes))] }),
+      POST: async (exchange) =>
+        sendJson(exchange.response, { read: [...(await readForm(exchange, limitBytes))] }),
     }),
   ]);
 
@@ -261,8 +260,7 @@ describe('a form', () => {
   it('is refused with more than 1,000 fields (400)', async () => {
     const own = await serveRoutes((route) => [
       route('/form', {
-        POST: async ({ request, response }) =>
-          sendJson(response, { read: (await readForm(request, response)).size }),
+        POST: async (exchange) => sendJson(exchange.response, { read: (await readForm(exchange)).size }),
       }),
     ]);
     const send = (fields: number) =>

@@ -10,9 +10,9 @@ const start = () =>
   serveRoutes((route) => [
     route('/', { GET: ({ response }) => sendText(response, 'text/plain', 'answered') }),
     route('/form', {
-      async POST({ request, response }) {
-        await readForm(request, response);
-        response.end();
+      async POST(exchange) {
+        await readForm(exchange);
+        exchange.response.end();
       },
     }),
     // This endpoint starts its answer before it has read the request body.

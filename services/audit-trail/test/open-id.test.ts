@@ -36,7 +36,7 @@ beforeAll(async () => {
     async (request, response) => {
       response.setHeader('Content-Type', 'application/json');
       if (request.url === '/token') {
-        const form = await readForm(request, response);
+        const form = await readForm({ request, response });
         const { authorization } = request.headers;
         tokenRequest = { authorization, secret: form.get('client_secret') };
         if (plan.tokenError !== undefined) response.statusCode = 400;

@@ -68,6 +68,12 @@ describe('a callback of the platform', () => {
     ['for a client that is not a sandbox client', 'pms-demo', 404, {}],
     ['for an unknown client', 'nobody', 404, {}],
     ['of more than a mebibyte', 'vendor-a', 413, { body: 'x'.repeat(1024 * 1024 + 1) }],
+    [
+      'of more than a mebibyte with an old time, whose body is not read,',
+      'vendor-a',
+      401,
+      { at: Date.now() - 400_000, body: 'x'.repeat(1024 * 1024 + 1) },
+    ],
   ])('%s is neither recorded nor forwarded', async (_what, clientId, status, changes) => {
     const receiver = await startReceiver();
     await send(visit, { address: receiver.url });

@@ -155,7 +155,7 @@ const refusals: [number, string, string, Record<string, Sent>][] = [
     413,
     'invalid_request',
     'body_too_large',
-    { 'the body has over 8 KiB': typed(formType, 'y'.repeat(8193)) },
+    { 'the body has over 16 KiB': typed(formType, 'y'.repeat(16_385)) },
   ],
 ];
 

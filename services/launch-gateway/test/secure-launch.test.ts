@@ -151,7 +151,7 @@ describe('a posted form within the size limit', () => {
       expect(response.status).toBe(401);
     };
     await send('');
-    await fc.assert(fc.asyncProperty(worstForms(fields, 64 * 1024), send), {
+    await fc.assert(fc.asyncProperty(worstForms(fields, 2048), send), {
       numRuns: 60,
       endOnFailure: true,
     });
@@ -253,12 +253,8 @@ describe('an invalid launch', () => {
       'keep-alive',
       (body) => ({ body: Buffer.from(`${body}\u{ff}`, 'latin1'), headers: form }),
     ],
-    ['a form of 1,001 fields', 'keep-alive', (body) => ({ body: body + '&a=b'.repeat(999), headers: form })],
-    [
-      'a form beyond the limit',
-      'close',
-      (body) => ({ body: `${body}&${'a'.repeat(65_536)}`, headers: form }),
-    ],
+    ['a form of 1,001 fields', 'keep-alive', (body) => ({ body: body + '&'.repeat(1000), headers: form })],
+    ['a form of 2,049 bytes', 'close', (body) => ({ body: `${body}&`.padEnd(2049, 'a'), headers: form })],
   ])(
     'posted with %s is answered with 401, is audited and leaves the token usable',
     async (_what, connection, init) => {

@@ -113,7 +113,7 @@ const messages = (runs: ConformanceRuns) =>
   controlled('/messages/:client', {
     async POST(exchange) {
       const { request, response } = exchange;
-      const body = (await readBytes(request, response, maxMessageBytes)).toString();
+      const body = (await readBytes(exchange, maxMessageBytes)).toString();
       const message = { headers: callbackHeaders(request.headers), body };
       sendStatus(response, await runs.forward(textParameter(exchange, 'client'), message));
     },
@@ -144,11 +144,8 @@ function refuseOrigin({ request }: Exchange): void {
 }
 
 /** Reads a JSON body. @throws ServiceError 400 that lists every fault, 413 or 415 */
-async function readMembers<Members>(
-  { request, response }: Exchange,
-  schema: CompiledSchema<Members>,
-): Promise<Members> {
-  const body = await readJson(request, response, { types: ['application/json'], limitBytes: 64 * 1024 });
+async function readMembers<Members>(exchange: Exchange, schema: CompiledSchema<Members>): Promise<Members> {
+  const body = await readJson(exchange, { types: ['application/json'], limitBytes: 64 * 1024 });
   if (schema.is(body)) return body;
   throw new ServiceError({
     code: 'invalid_request',

@@ -74,8 +74,8 @@ export function moveClock(clock: MovableClock): Endpoint {
 }
 
 /** Returns the milliseconds by which a request moves the clock. @throws ServiceError */
-async function readMove({ request, response }: Exchange, clock: Clock): Promise<number> {
-  const body = await readJson(request, response, { types: ['application/json'], limitBytes: 1024 });
+async function readMove(exchange: Exchange, clock: Clock): Promise<number> {
+  const body = await readJson(exchange, { types: ['application/json'], limitBytes: 1024 });
   if (!move.is(body)) throw invalid(move.faultsOf(body));
   return body.now === undefined ? (body.advanceSeconds ?? 0) * 1000 : Date.parse(body.now) - clock.now();
 }

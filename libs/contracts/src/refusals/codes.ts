@@ -5,7 +5,7 @@
  */
 export const refusals = {
   invalid_payload: [400],
-  invalid_request: [400, 413],
+  invalid_request: [400, 408, 413],
   invalid_request_uri: [400],
   login_required: [400],
   request_not_supported: [400],

@@ -60,11 +60,11 @@ const isForLines = (request: IncomingMessage) =>
 
 const limitBytes = 16 * 1024;
 
-async function readFields({ request, response }: Exchange): Promise<URLSearchParams> {
-  if (!(request.headers['content-type'] ?? '').toLowerCase().startsWith('application/json')) {
-    return readForm(request, response, limitBytes);
+async function readFields(exchange: Exchange): Promise<URLSearchParams> {
+  if (!(exchange.request.headers['content-type'] ?? '').toLowerCase().startsWith('application/json')) {
+    return readForm(exchange, limitBytes);
   }
-  const body = await readJson(request, response, { types: ['application/json'], limitBytes });
+  const body = await readJson(exchange, { types: ['application/json'], limitBytes });
   if (typeof body !== 'object' || body === null || Array.isArray(body)) throw notAnObject('');
   const fields = new URLSearchParams();
   for (const [name, value] of Object.entries(body)) {

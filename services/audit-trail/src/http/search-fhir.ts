@@ -38,7 +38,7 @@ export function searchFhir(dependencies: FhirDependencies): Handler<ReaderExchan
     const isBody = request.method === 'POST';
     const given = queryOf(request);
     // A POST may have parameters in its address as well as in its body (FHIR R4, 3.1.0.2.2.1).
-    const body = isBody ? await readForm(request, response, limitBytes) : [];
+    const body = isBody ? await readForm(exchange, limitBytes) : [];
     const fields = [...given, ...body];
     const inAddress = readFhirSearch(given, { isBody: false, pseudonyms });
     const found = isBody ? readFhirSearch(new URLSearchParams(fields), { isBody, pseudonyms }) : inAddress;

@@ -1,4 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
 import { signatureHeaders } from '@clinical-launch/crypto/webhook-signature';
 
 /** The time limit of a receiver's answer in milliseconds. It includes the wait for the next poll. */
@@ -35,29 +36,32 @@ export type Message = { readonly headers: Readonly<Record<string, string>>; read
 /** The seconds by which the time of a callback may differ from the clock (docs/guides/pms.md). */
 const toleranceSeconds = 300;
 
-type Received = {
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  readonly body: string;
-  /** The unexpired secrets of the client's callback, `whsec_...`. */
-  readonly secrets: readonly string[];
-  /** Milliseconds since 1970. */
-  readonly now: number;
-};
+/** The signature headers of a callback (Standard Webhooks). */
+type Signature = { readonly id: string; readonly signedAt: number; readonly signatures: readonly string[] };
 
 /**
- * Returns the `webhook-id` of a callback if one of the secrets signed it within the last five minutes
- * (Standard Webhooks, signature scheme `v1`). Returns undefined for any other message.
+ * Reads the headers that sign a callback, without its body. Returns undefined if one is missing or invalid, or
+ * if the time differs from `now`, in milliseconds since 1970, by more than five minutes.
  */
-export function verifiedId({ headers, body, secrets, now }: Received): string | undefined {
-  const [id, timestamp, signatures] = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) =>
-    String(headers[name] ?? ''),
-  );
-  if (!/^[\w.-]{1,100}$/.test(id ?? '') || !/^[1-9]\d{0,11}$/.test(timestamp ?? '')) return undefined;
-  const at = Number(timestamp) * 1000;
-  if (id === undefined || Math.abs(now - at) > toleranceSeconds * 1000) return undefined;
-  const expected = signatureHeaders({ id, now: at, body, secrets })['webhook-signature'].split(' ');
-  const sent = (signatures ?? '').split(' ');
-  return expected.some((one) => sent.some((other) => isSame(one, other))) ? id : undefined;
+export function findSignature(headers: IncomingHttpHeaders, now: number): Signature | undefined {
+  const [id = '', timestamp = '', signatures = ''] = [
+    'webhook-id',
+    'webhook-timestamp',
+    'webhook-signature',
+  ].map((name) => String(headers[name] ?? ''));
+  const isValid = /^[\w.-]{1,100}$/.test(id) && /^[1-9]\d{0,11}$/.test(timestamp) && signatures !== '';
+  const signedAt = Number(timestamp) * 1000;
+  if (!isValid || Math.abs(now - signedAt) > toleranceSeconds * 1000) return undefined;
+  return { id, signedAt, signatures: signatures.split(' ') };
+}
+
+/** Returns true if one of the secrets (`whsec_...`) signed the body (Standard Webhooks, signature scheme `v1`). */
+export function isSigned(
+  body: string,
+  { id, signedAt, signatures, secrets }: Signature & { readonly secrets: readonly string[] },
+): boolean {
+  const expected = signatureHeaders({ id, now: signedAt, body, secrets })['webhook-signature'].split(' ');
+  return expected.some((one) => signatures.some((other) => isSame(one, other)));
 }
 
 function isSame(one: string, other: string): boolean {

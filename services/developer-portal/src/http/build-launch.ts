@@ -59,7 +59,7 @@ export function launchBuilder(portal: Portal): readonly Endpoint[] {
         build(visit, new URLSearchParams({ patient, action: 'OrderTest' }));
       },
       async POST(visit) {
-        build(visit, await readForm(visit.request, visit.response));
+        build(visit, await readForm(visit));
       },
     }),
     portal.behindSignIn('/developers/launches/open', {

@@ -79,12 +79,11 @@ export function clientProxies(
     request.url = path;
     removeCookie(request, cookieName);
     const address = networkOf(plainAddress(response.locals.call?.address));
-    proxyOf(clientId)(request, response, (proven) =>
-      limiter.count(
-        proven.clientId === undefined ? `address ${address}` : `client ${clientId}`,
-        requestsPerSecond,
-      ),
-    );
+    proxyOf(clientId)(request, response, (proven) => {
+      const caller = proven.clientId === undefined ? `address ${address}` : `client ${clientId}`;
+      limiter.count(caller, requestsPerSecond);
+      return caller;
+    });
   };
 }
 

@@ -39,8 +39,12 @@ export function conformanceRuns(portal: Portal, runs: ConformanceRuns): readonly
           attested,
         });
       },
-      async POST({ request, response, client: { clientId } }) {
-        const attestations = attestationsIn(await readForm(request, response));
+      async POST(visit) {
+        const {
+          response,
+          client: { clientId },
+        } = visit;
+        const attestations = attestationsIn(await readForm(visit));
         const run = runs.start({ clientId, protocol: 'pms', attestations });
         redirect(response, addressOf(run));
       },
@@ -57,7 +61,7 @@ export function conformanceRuns(portal: Portal, runs: ConformanceRuns): readonly
       },
       async POST(visit) {
         const run = runOf(visit);
-        const wanted = (await readForm(visit.request, visit.response)).get('do') ?? '';
+        const wanted = (await readForm(visit)).get('do') ?? '';
         if (!isChange(wanted))
           throw new ServiceError({
             code: 'invalid_request',

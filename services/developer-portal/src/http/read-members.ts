@@ -10,13 +10,13 @@ const limitBytes = 64 * 1024;
  * @throws ServiceError 400 that lists every fault, 413 or 415
  */
 export async function readMembers<Members>(
-  { request, response }: Pick<Exchange, 'request' | 'response'>,
+  exchange: Exchange,
   schema: CompiledSchema<Members>,
 ): Promise<Members> {
-  const isJson = request.headers['content-type']?.startsWith('application/json') === true;
+  const isJson = exchange.request.headers['content-type']?.startsWith('application/json') === true;
   const body = isJson
-    ? await readJson(request, response, { types: ['application/json'], limitBytes })
-    : Object.fromEntries(await readForm(request, response, limitBytes));
+    ? await readJson(exchange, { types: ['application/json'], limitBytes })
+    : Object.fromEntries(await readForm(exchange, limitBytes));
   if (schema.is(body)) return body;
   throw new ServiceError({
     code: 'invalid_request',

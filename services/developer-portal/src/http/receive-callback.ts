@@ -4,7 +4,7 @@ import { sendStatus } from '@clinical-launch/http/answer';
 import { readBytes } from '@clinical-launch/http/body';
 import { type Endpoint, textParameter } from '@clinical-launch/http/endpoint';
 import { ServiceError } from '@clinical-launch/http/errors';
-import { verifiedId } from '../domain/callbacks.ts';
+import { findSignature, isSigned } from '../domain/callbacks.ts';
 import type { Forwarding } from './forward-callback.ts';
 import type { Portal } from './portal.ts';
 
@@ -23,17 +23,14 @@ export function receiveCallback(portal: Portal, { secretsOf, forward }: Forwardi
       const { request, response, call } = exchange;
       const client = portal.clients().get(textParameter(exchange, 'client'));
       if (client === undefined) throw new ServiceError({ code: 'not_found', message: 'Client not found' });
-      const bytes = await readBytes(request, response, maxCallbackBytes);
-      const received = { headers: request.headers, body: isUtf8(bytes) ? bytes.toString() : '' };
-      const now = portal.clock.now();
-      const id = verifiedId({ ...received, secrets: secretsOf(client), now });
-      if (id === undefined)
-        throw new ServiceError({
-          code: 'invalid_client',
-          message: 'Sign the callback with the secret of the client and the current time',
-        });
+      const signature = findSignature(request.headers, portal.clock.now());
+      if (signature === undefined) throw unsigned();
+      const bytes = await readBytes(exchange, maxCallbackBytes);
+      const body = isUtf8(bytes) ? bytes.toString() : '';
+      if (!isSigned(body, { ...signature, secrets: secretsOf(client) })) throw unsigned();
+      const { id } = signature;
       call.identify(`callbacks of ${client.clientId}`, client.clientId);
-      const callback = { id, kind: 'delivery', body: received.body } as const;
+      const callback = { id, kind: 'delivery', body } as const;
       const key = JSON.stringify([client.clientId, id]);
       if (passing.has(key)) return sendStatus(response, 508);
       passing.add(key);
@@ -45,3 +42,9 @@ export function receiveCallback(portal: Portal, { secretsOf, forward }: Forwardi
     },
   });
 }
+
+const unsigned = () =>
+  new ServiceError({
+    code: 'invalid_client',
+    message: 'Sign the callback with the secret of the client and the current time',
+  });

@@ -16,9 +16,9 @@ const maxPayloadBytes = 262_144;
  * replaced by LF.
  * @throws ServiceError 413 if the payload has more bytes than the launch API accepts
  */
-export async function readPayload({ request, response }: Visit): Promise<string> {
+export async function readPayload(visit: Visit): Promise<string> {
   // Percent-encoding can turn one byte into three.
-  const form = await readForm(request, response, 3 * maxPayloadBytes + 100);
+  const form = await readForm(visit, 3 * maxPayloadBytes + 100);
   const text = (form.get('payload') ?? '').replaceAll('\r\n', '\n');
   if (Buffer.byteLength(text) <= maxPayloadBytes) return text;
   throw new ServiceError({

@@ -54,9 +54,10 @@ export function signIn(portal: Portal): readonly Endpoint[] {
     portal.show(response, 'confirm-sign-in.njk', { clientId: session.clientId, code });
   };
 
-  const open = async ({ request, response }: Exchange) => {
+  const open = async (exchange: Exchange) => {
+    const { request, response } = exchange;
     if (!isOwnForm(request, config.publicUrl)) throw foreignForm();
-    const id = sessions.open((await readForm(request, response, 1024)).get('code') ?? '');
+    const id = sessions.open((await readForm(exchange, 1024)).get('code') ?? '');
     if (id === undefined) throw usedAddress();
     setCookie(response, { ...cookie, value: id });
     redirect(response, '/developers/');

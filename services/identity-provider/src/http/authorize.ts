@@ -63,7 +63,7 @@ async function readParameters(exchange: DesktopExchange): Promise<ParametersExch
   const isPost = request.method === 'POST';
   // A script of the partner application may post the form.
   if (isPost ? isSpeculative(request) : isUnopened(request)) throw speculativeRequest();
-  const sent = isPost ? await readTokenForm(request, response) : queryOf(request);
+  const sent = isPost ? await readTokenForm(exchange) : queryOf(request);
   const clientId = realm.desktop.partners.get(sent.get('client_id') ?? '')?.clientId;
   return { ...exchange, sent, clientId };
 }

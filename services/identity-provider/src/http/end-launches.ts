@@ -24,8 +24,9 @@ type Dependencies = HostDependencies & { readonly tickets: Tickets; readonly eve
  */
 export function endLaunches(dependencies: Dependencies): Handler<DesktopExchange> {
   const { tickets, events } = dependencies;
-  return behindHost(dependencies, async ({ realm, host, request, response, call }) => {
-    const { reason, ...selection } = validate(await readJson(request, response, endingBody));
+  return behindHost(dependencies, async (exchange) => {
+    const { realm, host, response, call } = exchange;
+    const { reason, ...selection } = validate(await readJson(exchange, endingBody));
     const because = { realm: realm.name, ...withoutUndefined({ statedReason: reason }) };
     const { issuer, clientId } = host;
     await events.append([call.event('launches.ended.v1', { ...because, issuer, clientId, selection })]);

@@ -45,7 +45,8 @@ type IntrospectDependencies = {
  */
 export function introspectToken(dependencies: IntrospectDependencies): Handler<RealmExchange> {
   const { tokens, limiter, events, clientCertificateHeader } = dependencies;
-  return async ({ realm, request, response, call }) => {
+  return async (exchange) => {
+    const { realm, request, response, call } = exchange;
     const requester = await tokens.verify(authorizationOf(request), {
       clientCertificate: () => clientCertificateOf(request, clientCertificateHeader),
     });
@@ -55,7 +56,7 @@ export function introspectToken(dependencies: IntrospectDependencies): Handler<R
       requester.policy.requestsPerSecond,
     );
     assertRight(requester, introspectionRight);
-    const form = await readTokenForm(request, response);
+    const form = await readTokenForm(exchange);
     const token = pickParameters(form, ['token', 'token_type_hint']).get('token');
     if (token === undefined) throw new TokenRefusal('missing_parameter', { parameter: 'token' });
     const answer = await lookUp(dependencies, realm, token);

@@ -58,8 +58,9 @@ export type IssueLaunchDependencies = HostDependencies & {
  */
 export function issueLaunch(dependencies: IssueLaunchDependencies): Handler<DesktopExchange> {
   const { tickets, clock, callLaunchUrl, pseudonyms } = dependencies;
-  return behindHost(dependencies, async ({ realm, request, response, call, host }) => {
-    const sent = await readJson(request, response, launchBody);
+  return behindHost(dependencies, async (exchange) => {
+    const { realm, response, call, host } = exchange;
+    const sent = await readJson(exchange, launchBody);
     const { launch, partner } = validate(sent, { realm, host }, dependencies);
     call.concern(concerningDesktopLaunch(launch, pseudonyms));
     const { launchIdentifierSeconds: ttlSeconds, sessionSeconds: chainSeconds } = realm.desktop;

@@ -69,7 +69,7 @@ export function pushAuthorizationRequest(dependencies: PushDependencies): Handle
     sendJson(response, answer);
   });
   return async (exchange) => {
-    const form = await readTokenForm(exchange.request, exchange.response);
+    const form = await readTokenForm(exchange);
     return push({ ...exchange, form, parameters: pickParameters(form, clientParameters) });
   };
 }

@@ -28,7 +28,7 @@ export function requestToken(dependencies: RequestTokenDependencies): Handler<Re
   const serveClient = createClientHandler(dependencies);
   const servePartner = createPartnerHandler(dependencies);
   return async (exchange) => {
-    const form = await readTokenForm(exchange.request, exchange.response);
+    const form = await readTokenForm(exchange);
     const grant = chooseGrant(dependencies.grants, form);
     const { realm } = exchange;
     const parameters = pickParameters(form, [...clientParameters, ...grant.parameters]);

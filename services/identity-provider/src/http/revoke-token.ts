@@ -35,8 +35,8 @@ export function revokeToken(dependencies: RevokeDependencies): Handler<RealmExch
     revokeLaunch(dependencies, exchange),
   );
   return async (sent) => {
-    const { realm, request, response } = sent;
-    const form = await readTokenForm(request, response);
+    const { realm, response } = sent;
+    const form = await readTokenForm(sent);
     const parameters = pickParameters(form, [...clientParameters, 'token', 'token_type_hint']);
     const exchange = { ...sent, parameters };
     if (isDesktopRealm(realm) && isPartner(dependencies, { ...exchange, realm }))

@@ -1,20 +1,17 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { readForm } from '@clinical-launch/http/body';
+import type { Exchange } from '@clinical-launch/http/endpoint';
 import { ServiceError } from '@clinical-launch/http/errors';
 import { TokenRefusal } from '../errors.ts';
 
 /** The size limit of a form, above the largest request of any client. */
-export const formLimitBytes = 8 * 1024;
+export const formLimitBytes = 16 * 1024;
 
-/** Reads the form of a token request. @throws TokenRefusal 400, and 413 for more than 8 KiB. */
-export async function readTokenForm(
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<URLSearchParams> {
+/** Reads the form of a token request. @throws TokenRefusal 400, and 413 for more than 16 KiB. */
+export async function readTokenForm(exchange: Exchange): Promise<URLSearchParams> {
   try {
-    return await readForm(request, response, formLimitBytes);
+    return await readForm(exchange, formLimitBytes);
   } catch (cause) {
-    if (!(cause instanceof ServiceError) || cause.status >= 500) throw cause;
+    if (!(cause instanceof ServiceError) || cause.status >= 500 || cause.status === 408) throw cause;
     // RFC 6749 section 5.2 requires 400 where HTTP would use 415.
     const reason = cause.status === 413 ? 'body_too_large' : 'not_a_form';
     throw new TokenRefusal(reason, { headers: cause.headers, cause });

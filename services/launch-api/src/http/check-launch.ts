@@ -87,10 +87,10 @@ export function behindLaunchCheck(
   };
 
   const readLaunch = async (exchange: CallerExchange): Promise<LaunchExchange> => {
-    const { request, response, call, caller } = exchange;
+    const { request, call, caller } = exchange;
     await limiter.count(`launch ${caller.issuer} ${caller.clientId}`, caller.policy.requestsPerSecond);
     assertRight(caller, requiredRight);
-    const payload = await readJson(request, response, body);
+    const payload = await readJson(exchange, body);
     const directory = directories?.of(caller.policy);
     const { practices, policy } = caller;
     const { acrValues, sandbox } = policy;

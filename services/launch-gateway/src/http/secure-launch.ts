@@ -86,19 +86,20 @@ const isNavigated = ({ method, headers }: IncomingMessage) =>
 
 /** Reads the launch token and the code verifier, and joins the trace of the launch. */
 async function readLaunch(exchange: Exchange): Promise<LaunchExchange> {
-  const { request, response, call } = exchange;
+  const { request, call } = exchange;
   // Only a request whose answer a user opens may use up a single-use token.
   if (request.method === 'HEAD' || isUnopened(request))
     throw refused('speculative_request', 'A prefetch, a preview, an image or a script cannot start a launch');
-  const parameters = await launchParameters(request, response);
+  const parameters = await launchParameters(exchange);
   const launchId = launchOf(parameters.launchToken);
   call.trace.follow(launchId);
   return { ...exchange, ...parameters, launchId };
 }
 
 /** Reads `launchToken` and `codeVerifier`. @throws ServiceError 401 unless each was sent exactly once */
-async function launchParameters(request: IncomingMessage, response: ServerResponse) {
-  const sent = request.method === 'POST' ? await readLaunchForm(request, response) : queryOf(request);
+async function launchParameters(exchange: Exchange) {
+  const { request } = exchange;
+  const sent = request.method === 'POST' ? await readLaunchForm(exchange) : queryOf(request);
   const [launchToken, ...moreTokens] = sent.getAll('launchToken');
   const [codeVerifier, ...moreVerifiers] = sent.getAll('codeVerifier');
   if (
@@ -111,15 +112,18 @@ async function launchParameters(request: IncomingMessage, response: ServerRespon
   return { launchToken, codeVerifier };
 }
 
+/** The maximum bytes of the form. A launch token and a code verifier have less than 400. */
+const maxFormBytes = 2048;
+
 /**
  * Reads the form of a POST. Answers 401 to a body that is not a valid form (OLTR: 401 otherwise). Closes the
  * connection if the body is too long.
  */
-async function readLaunchForm(request: IncomingMessage, response: ServerResponse): Promise<URLSearchParams> {
+async function readLaunchForm(exchange: Exchange): Promise<URLSearchParams> {
   try {
-    return await readForm(request, response);
+    return await readForm(exchange, maxFormBytes);
   } catch (error) {
-    if (!(error instanceof ServiceError)) throw error;
+    if (!(error instanceof ServiceError) || error.status >= 500) throw error;
     throw refused('unreadable_form', 'Send launchToken and codeVerifier as a form', error);
   }
 }

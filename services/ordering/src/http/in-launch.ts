@@ -40,7 +40,7 @@ export function inLaunch(
     const sessions = await findLaunchSessions(tickets, request, { isSecure, ...extending }).catch(
       async (cause: unknown) => {
         // If Redis is unavailable, the error page contains the fields, so that no typed text is lost.
-        if (request.method === 'POST') await readSentForm(request, response);
+        if (request.method === 'POST') await readSentForm(exchange);
         throw cause;
       },
     );

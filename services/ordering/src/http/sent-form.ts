@@ -1,17 +1,15 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { readForm } from '@clinical-launch/http/body';
+import type { Exchange } from '@clinical-launch/http/endpoint';
 
 const sentForms = new WeakMap<IncomingMessage, URLSearchParams>();
 
 /**
  * Reads the fields of a form, and remembers them for an error page. @throws ServiceError, as `readForm` does
  */
-export async function readSentForm(
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<URLSearchParams> {
-  const form = await readForm(request, response);
-  sentForms.set(request, form);
+export async function readSentForm(exchange: Exchange): Promise<URLSearchParams> {
+  const form = await readForm(exchange);
+  sentForms.set(exchange.request, form);
   return form;
 }
 

@@ -24,9 +24,9 @@ export type Visit = Exchange & {
  * Reads the fields of a form of this launch. Every form contains the id of its launch.
  * @throws ServiceError 409 for a form of another launch; 413, 415 and 400, as `readSentForm` does
  */
-export async function readLaunchForm({ request, response, launchId }: Visit): Promise<URLSearchParams> {
-  const form = await readSentForm(request, response);
-  if (form.getAll('launch').some((named) => named !== launchId)) throw formOfAnotherLaunch();
+export async function readLaunchForm(visit: Visit): Promise<URLSearchParams> {
+  const form = await readSentForm(visit);
+  if (form.getAll('launch').some((named) => named !== visit.launchId)) throw formOfAnotherLaunch();
   return form;
 }
 

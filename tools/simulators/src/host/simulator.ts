@@ -32,8 +32,8 @@ export function hostSimulator(simulation: Simulation): Endpoint[] {
   };
 
   const launch: Handler = async (exchange) => {
-    const { request, response, call } = exchange;
-    const form = await readForm(request, response);
+    const { response, call } = exchange;
+    const form = await readForm(exchange);
     const patient = getPatient(form.get('patient') ?? '');
     const clientId = (form.get('partner') ?? '').trim();
     if (!clientIdForm.test(clientId)) throw badRequest('Choose a partner application');

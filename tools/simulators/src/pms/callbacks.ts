@@ -65,7 +65,7 @@ export function pmsCallbacks({ clock, sendTo, recorder, visits }: Simulation, do
       note('', 'answered 503');
       return sendStatus(response, 503);
     }
-    const body = await readBytes(request, response, maxCallbackBytes);
+    const body = await readBytes({ request, response }, maxCallbackBytes);
     const { id, data } = readCallback(request, body, clock);
     const exchanges = visits.find(data.launchId)?.exchanges ?? [];
     const received = { sender: 'Platform', body: body.toString(), status: 204, reference: data.launchId };
@@ -79,7 +79,7 @@ export function pmsCallbacks({ clock, sendTo, recorder, visits }: Simulation, do
   };
 
   const choose: Handler = async ({ request, response }) => {
-    const form = await readForm(request, response);
+    const form = await readForm({ request, response });
     const chosen = (Object.keys(answers) as Answer[]).find((name) => name === form.get('answer'));
     if (chosen === undefined) throw badRequest('Answer not found');
     answer = chosen;

@@ -66,8 +66,8 @@ export function pmsLaunches(simulation: Simulation, documents: ReturnedDocuments
   const launchWith =
     (handOn: (exchange: Exchange, launched: Launched) => Promise<void> | void): Handler =>
     async (exchange) => {
-      const { request, response, call } = exchange;
-      const form = await readForm(request, response);
+      const { response, call } = exchange;
+      const form = await readForm(exchange);
       const patient = getPatient(form.get('patient') ?? '');
       const action = actions.find((name) => name === form.get('action'));
       if (action === undefined) throw badRequest('Action not found');

@@ -83,7 +83,7 @@ export function pmsSimulator(simulation: Simulation): Endpoint[] {
     // A page of another site must not be able to add documents to the record.
     if (request.headers.origin !== new URL(publicUrl).origin)
       throw badRequest('Documents are accepted only from our own page');
-    const body = await readJson(request, response, { types: ['application/json'], limitBytes: 262_144 });
+    const body = await readJson({ request, response }, { types: ['application/json'], limitBytes: 262_144 });
     if (!returnedDocument.is(body) || launching.find(body.launchId) === undefined)
       throw badRequest('This document does not belong to any of our launches');
     const { launchId, orderGuid, document } = body;

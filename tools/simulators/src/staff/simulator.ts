@@ -39,7 +39,7 @@ export function staffSimulator(simulation: Simulation): Pick<Required<Mounted>, 
 
   const signIn: Handler = async ({ request, response }) => {
     const provider = await load(request);
-    const person = findPerson((await readForm(request, response)).get('person'));
+    const person = findPerson((await readForm({ request, response })).get('person'));
     if (person === undefined) throw badRequest('Person not found');
     setHeaders(response, headers);
     await provider.interactionFinished(request, response, { login: { accountId: person.sub } });

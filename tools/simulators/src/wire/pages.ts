@@ -66,9 +66,9 @@ export function wirePages({ config, visits, recorder, clock, show, sendTo }: Sim
   };
 
   const attempt: Handler = async (exchange) => {
-    const { request, response } = exchange;
+    const { response } = exchange;
     const launch = getLaunch(exchange);
-    const name = (await readForm(request, response)).get('attempt') ?? '';
+    const name = (await readForm(exchange)).get('attempt') ?? '';
     const chosen = launch.attempts.get(name);
     if (chosen === undefined) throw badRequest('Attempt not found');
     const exchanges: RecordedExchange[] = [];

@@ -24,7 +24,7 @@ export function showPatients(dependencies: PagesDependencies): Handler<Visit> {
  */
 export function searchPatient(dependencies: PagesDependencies): Handler<Visit> {
   return async (visit) => {
-    const form = await readForm(visit.request, visit.response, 4096);
+    const form = await readForm(visit, 4096);
     const value = (form.get('patientValue') ?? '').trim().slice(0, 200);
     const known = patientSystems.find((system) => system.value === form.get('patientSystem'));
     if (known === undefined) throw pageNotFound();

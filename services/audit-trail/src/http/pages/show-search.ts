@@ -86,7 +86,7 @@ export function exportSearch(dependencies: PagesDependencies): Handler<Visit> {
 export function search(dependencies: PagesDependencies): Handler<Visit> {
   return async (visit) => {
     const { config, pseudonyms } = dependencies;
-    const form = await readForm(visit.request, visit.response, limitBytes);
+    const form = await readForm(visit, limitBytes);
     const typed = readSearchForm(form, { ...config, pseudonyms });
     const { words, address, faults } = typed;
     const hasWords = Object.keys(words).length > 0;

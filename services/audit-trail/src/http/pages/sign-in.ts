@@ -68,9 +68,10 @@ export function signOut({
   origin,
   pages,
 }: SignInDependencies & { readonly pages: Pages }): Handler {
-  return async ({ request, response }) => {
+  return async (exchange) => {
+    const { request, response } = exchange;
     if (!isOwnForm(request, origin)) throw foreignForm();
-    await readForm(request, response);
+    await readForm(exchange);
     await sessions.close(request, response);
     // The session of the pages has ended, whatever the issuer answers.
     const address = await openId.signOutAddress().catch(() => undefined);
