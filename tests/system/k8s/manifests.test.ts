@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { checkDeployment } from '@clinical-launch/ops/check-deployment';
-import { redisAccess } from '@clinical-launch/ops/redis-access';
-import { brokerAccess, databaseAccess } from '@clinical-launch/ops/service-access';
+import { brokerAccess, databaseAccess, eventSourceNames } from '@clinical-launch/ops/service-access';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { parse, stringify } from 'yaml';
 import { checkConfiguration, makeCertificate } from '../edge/running-edge.ts';
@@ -40,7 +39,7 @@ async function validate(object: Manifest): Promise<void> {
 
 /** The ports of the servers, without and with TLS, and the services that have accounts on them. */
 const parts = [
-  { name: 'redis', ports: [6379], variable: 'REDIS_URL_FILE', users: Object.keys(redisAccess) },
+  { name: 'redis', ports: [6379], variable: 'REDIS_URL_FILE', users: eventSourceNames },
   { name: 'rabbitmq', ports: [5672, 5671], variable: 'AMQP_URL_FILE', users: Object.keys(brokerAccess) },
   { name: 'postgres', ports: [5432], variable: 'DATABASE_URL_FILE', users: Object.keys(databaseAccess) },
 ];
@@ -176,7 +175,7 @@ describe.each(everyOverlay)('the overlay $overlay with the component $door', ({ 
     const isDenied = ({ podSelector, policyTypes }: PolicySpec) =>
       Object.keys(podSelector).length === 0 && policyTypes.join() === 'Ingress,Egress';
     expect(policies.some(isDenied)).toBe(true);
-    const services = workloads.filter(({ name }) => name in redisAccess);
+    const services = workloads.filter(({ name }) => eventSourceNames.some((one) => one === name));
     expect(services).toHaveLength(7);
     for (const { name: service, labels, containers } of services) {
       const rights = parts.filter(({ users }) => users.includes(service));

@@ -18,10 +18,10 @@ import { RedisTickets } from '@clinical-launch/tickets/redis-tickets';
 import { RedisRevokedTokens } from '@clinical-launch/trust/redis-revoked-tokens';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
-import { redisAccess, redisAclFile } from '../src/redis-access.ts';
+import { redisAclFile } from '../src/redis-access.ts';
+import { eventSourceNames as services } from '../src/service-access.ts';
 
 const lab = createRedisLab();
-const services = Object.keys(redisAccess) as EventSource[];
 const users = services.map((service) => ({ service, name: service, password: `password-of-${service}` }));
 const prefix = 'separation-test:';
 const folders: string[] = [];

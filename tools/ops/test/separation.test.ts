@@ -5,7 +5,7 @@ import { topologyOf } from '@clinical-launch/events/rabbitmq-topology';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Channel, type ChannelModel, type ConfirmChannel, connect } from 'amqplib';
 import { Redis } from 'ioredis';
-import { redisAccess } from '../src/redis-access.ts';
+import { redisRulesOf } from '../src/redis-access.ts';
 import { brokerAccess, eventSourceNames, serviceNames } from '../src/service-access.ts';
 import { type SeparatedParts, startSeparatedParts } from './separated-parts.ts';
 
@@ -18,21 +18,20 @@ afterAll(() => parts.stop());
 const settingOf = (service: EventSource, setting: string) => parts.addressesOf(service)[setting] ?? '';
 
 describe('the access rules of Redis', () => {
-  const kinds = new Set(
-    Object.values(redisAccess).flatMap((abilities) =>
-      abilities.flatMap(({ rights }) =>
-        rights.flatMap(({ reads = [], writes = [], changes = [] }) => [...reads, ...writes, ...changes]),
-      ),
-    ),
-  );
-
   type Access = 'reads' | 'writes';
+  const patterns: Readonly<Record<Access, RegExp>> = { reads: /^(?:%R)?~/, writes: /^(?:%W)?~/ };
 
-  /** Returns true if the table allows a service or the operator to read or write keys of a kind. */
+  /** Returns the kinds of keys that the rules of a service name, except in the rule that runs scripts. */
+  const kindsOf = (service: EventSource, { source }: RegExp, command = '') =>
+    redisRulesOf(service)
+      .filter((rule) => !rule.includes('+evalsha') && rule.includes(command))
+      .flatMap((rule) => rule.replace(/[()]/g, '').split(' '))
+      .flatMap((word) => new RegExp(`${source}clinical-launch:\\{s\\?\\?\\}:(.+)$`).exec(word)?.[1] ?? []);
+  const kinds = new Set(eventSourceNames.flatMap((service) => kindsOf(service, /^(?:%[RW])?~/)));
+
+  /** Returns true if the rules allow a service or the operator to read or write keys of a kind. */
   const may = (service: EventSource, access: Access, kind: string) =>
-    redisAccess[service].some(({ rights }) =>
-      rights.some((right) => [...(right[access] ?? []), ...(right.changes ?? [])].includes(kind)),
-    );
+    kindsOf(service, patterns[access]).includes(kind);
 
   const attempts: Readonly<Record<Access, readonly (readonly string[])[]>> = {
     reads: ['GET', 'DUMP', 'HGETALL', 'XINFO STREAM', 'SMEMBERS', 'GETDEL']
@@ -162,7 +161,7 @@ describe('the access rules of Redis', () => {
       claimers: who('writes', 'claims:*'),
       readersOfEvents: who('reads', 'outbox'),
       makersOfTokens: eventSourceNames.filter((service) =>
-        redisAccess[service].some(({ does }) => does === 'issues launch-tokens'),
+        kindsOf(service, patterns.writes, '+hset').includes('ticket:launch-token:*'),
       ),
       resourceApi: [...kinds].filter((kind) => may('resource-api', 'reads', kind)).toSorted(),
     }).toEqual({
