@@ -3,19 +3,10 @@ import {
   hashClientSecret,
 } from '@clinical-launch/identity-provider/domain/client-secrets';
 import { type Answers, requiredOption } from '../command.ts';
-import { change } from './change.ts';
 import { appendEntry, setValue } from './edit-json.ts';
 import { assertFree, findEntry, findIssuer, findRealm } from './entries.ts';
 import { keptSecrets, reportEnds } from './kept-secrets.ts';
-import {
-  clientMembers,
-  launchPolicy,
-  type Member,
-  membersIn,
-  ownLaunchPolicy,
-  partnerMembers,
-  proofs,
-} from './members.ts';
+import { launchPolicy, type Member, membersIn, ownLaunchPolicy, partnerMembers, proofs } from './members.ts';
 import { options as o } from './options.ts';
 import { practicesOf, reportPractices } from './practices.ts';
 import { type Context, type Edit, placeholder, type Reported } from './registry-command.ts';
@@ -104,20 +95,6 @@ export function addIssuerClient({ text, registry }: RegistryDocument, answers: A
     ],
   };
 }
-
-/** Changes the registration of a client. */
-export const setClient = ({ text, registry }: RegistryDocument, answers: Answers): Edit =>
-  change(text, findEntry(registry, answers, 'client').path, { answers, members: clientMembers });
-
-/** Changes the registration of a partner application. */
-export const setPartner = ({ text, registry }: RegistryDocument, answers: Answers): Edit =>
-  change(text, findEntry(registry, answers, 'partner').path, { answers, members: partnerMembers });
-
-const directory = launchPolicy.filter(({ name }) => name === 'directory');
-
-/** Sets the directory file with the values agreed with a client. */
-export const setDirectory = ({ text, registry }: RegistryDocument, answers: Answers): Edit =>
-  change(text, findEntry(registry, answers, 'client').path, { answers, members: directory });
 
 /** Gives a client a new secret. The old secret remains valid for some time. */
 export function rollSecret({ text, registry }: RegistryDocument, answers: Answers, { now }: Context): Edit {

@@ -10,8 +10,6 @@ import { faultBy } from './value-faults.ts';
 export type Member = {
   readonly option: Option;
   readonly name: string;
-  /** The name of the parent member. Absent for direct members of the entry. */
-  readonly within?: string;
   /** Returns the member's value. @throws Error if the values are invalid */
   readonly read: (values: readonly string[]) => unknown;
 };
@@ -107,7 +105,7 @@ const issuer = registrySchema.properties.trustedIssuers.items;
 
 export const realmMembers = membersOf(realm);
 /** The additional members of a desktop realm. */
-export const desktopMembers = membersOf(desktop).map((member) => ({ ...member, within: 'desktop' }));
+export const desktopMembers = membersOf(desktop);
 /** The members of a client of our realms. */
 export const clientMembers = membersOf(clients.items);
 export const partnerMembers = membersOf(desktop.properties.partners.items);
@@ -127,13 +125,6 @@ export const proofs = clientMembers.filter(({ name }) => /^(jwks|tls)/.test(name
  */
 export const optionsOf = (members: readonly Member[], names?: readonly string[]): readonly Option[] =>
   members.filter(({ name }) => names?.includes(name) ?? true).map(({ option }) => option);
-
-/**
- * Returns the options of members for a change. All are optional, and commands do not ask for them at a
- * terminal.
- */
-export const changing = (members: readonly Member[]): readonly Option[] =>
-  members.map(({ option }) => ({ ...option, isOptional: true, isUnasked: true }));
 
 /**
  * Returns the members from the answers, in the form of the registry file.

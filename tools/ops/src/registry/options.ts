@@ -70,14 +70,6 @@ const all = {
     isUnasked: true,
   },
   production: { name: 'production', summary: 'Also exits with 1 if production refuses the registry' },
-  clear: {
-    name: 'clear',
-    value: 'option',
-    summary: 'Option whose value is removed, without dashes, such as requests-per-second',
-    isOptional: true,
-    isUnasked: true,
-    isRepeatable: true,
-  },
 } as const satisfies Record<string, Option>;
 
 /** The options of the registry commands, except the options that are derived from the registry's schema. */

@@ -1,8 +1,6 @@
 import { type Answers, requiredOption } from '../command.ts';
-import { change } from './change.ts';
-import { appendEntry, removeValue, setValue } from './edit-json.ts';
-import { findIssuer, findRealm } from './entries.ts';
-import { desktopMembers, issuerMembers, type Member, membersIn, realmMembers } from './members.ts';
+import { appendEntry, setValue } from './edit-json.ts';
+import { desktopMembers, issuerMembers, membersIn, realmMembers } from './members.ts';
 import { options as o } from './options.ts';
 import { type Edit, placeholder } from './registry-command.ts';
 import type { RegistryDocument } from './registry-document.ts';
@@ -29,28 +27,6 @@ export function addRealm({ text, registry }: RegistryDocument, answers: Answers)
   };
 }
 
-/** Changes the settings of a realm. */
-export function setRealm({ text, registry }: RegistryDocument, answers: Answers): Edit {
-  const realm = requiredOption(answers, o.realm);
-  const at = findRealm(registry, realm);
-  const isNamed = ({ option: { name } }: Member) =>
-    answers.has(name) || answers.get(o.clear.name)?.includes(name) === true;
-  if (registry.realms[at]?.desktop === undefined && desktopMembers.some(isNamed)) {
-    throw new Error(`The realm ${realm} is not a realm of the desktop launch`);
-  }
-  return change(text, ['realms', at], { answers, members: [...realmMembers, ...desktopMembers] });
-}
-
-/** Removes a realm that has no clients and no partners. */
-export function removeRealm({ text, registry }: RegistryDocument, answers: Answers): Edit {
-  const realm = requiredOption(answers, o.realm);
-  const at = findRealm(registry, realm);
-  const { clients = [], desktop } = registry.realms[at] ?? {};
-  const count = clients.length + (desktop?.partners.length ?? 0);
-  if (count > 0) throw new Error(`The realm ${realm} has ${count} clients. Remove them first`);
-  return { text: removeValue(text, ['realms', at]), reported: [['removed the realm', realm]] };
-}
-
 /** Adds an external identity provider to trust. */
 export function addIssuer({ text, registry }: RegistryDocument, answers: Answers): Edit {
   const issuer = requiredOption(answers, o.issuer);
@@ -66,19 +42,4 @@ export function addIssuer({ text, registry }: RegistryDocument, answers: Answers
         : appendEntry(text, ['trustedIssuers'], entry),
     reported: [['issuer', issuer]],
   };
-}
-
-/** Changes the settings for the tokens of a trusted identity provider. */
-export function setIssuer({ text, registry }: RegistryDocument, answers: Answers): Edit {
-  const at = findIssuer(registry, requiredOption(answers, o.issuer));
-  return change(text, ['trustedIssuers', at], { answers, members: issuerMembers });
-}
-
-/** Removes a trusted identity provider without clients. */
-export function removeIssuer({ text, registry }: RegistryDocument, answers: Answers): Edit {
-  const issuer = requiredOption(answers, o.issuer);
-  const at = findIssuer(registry, issuer);
-  const count = registry.trustedIssuers?.[at]?.clients.length ?? 0;
-  if (count > 0) throw new Error(`The issuer ${issuer} has ${count} clients. Remove them first`);
-  return { text: removeValue(text, ['trustedIssuers', at]), reported: [['removed the issuer', issuer]] };
 }

@@ -2,19 +2,10 @@ import { registrySchema } from '@clinical-launch/contracts/registry';
 import type { Group, Option } from '../command.ts';
 import { removeCallback, resealCallbacks, rollCallbackSecret, setCallback } from './callbacks.ts';
 import { check } from './check.ts';
-import {
-  addClient,
-  addIssuerClient,
-  addPartner,
-  rollSecret,
-  setClient,
-  setDirectory,
-  setPartner,
-} from './clients.ts';
+import { addClient, addIssuerClient, addPartner, rollSecret } from './clients.ts';
 import { init } from './init.ts';
 import { list, remove, resume, suspend } from './life.ts';
 import {
-  changing,
   clientMembers,
   desktopMembers,
   issuerMembers,
@@ -27,14 +18,13 @@ import {
 import { addPms } from './onboarding-sheet.ts';
 import { options as o } from './options.ts';
 import { setPractices } from './practices.ts';
-import { addIssuer, addRealm, removeIssuer, removeRealm, setIssuer, setRealm } from './realms.ts';
+import { addIssuer, addRealm } from './realms.ts';
 import { registryCommand } from './registry-command.ts';
 
 const entry = [o.owner, o.foreignClientId];
 const named = [o.realm, o.clientId, ...optionsOf(clientMembers, ['name'])];
 const launchOptions = optionsOf(launchPolicy);
 const hostOptions = optionsOf(clientMembers, ['requestsPerSecond', 'practices', 'sandbox', 'erns']);
-const directory = optionsOf(launchPolicy, ['directory']);
 const practices = optionsOf(launchPolicy, ['practices']).map(
   ({ isOptional: _isOptional, ...required }): Option => required,
 );
@@ -76,16 +66,6 @@ export const registry: Group = {
       informs: 'of addresses',
       edit: addRealm,
     }),
-    'set-realm': registryCommand({
-      summary: 'Changes the settings of a realm.',
-      options: [o.realm, ...lifetimes, o.clear],
-      edit: setRealm,
-    }),
-    'remove-realm': registryCommand({
-      summary: 'Removes a realm that has no clients and no partners.',
-      options: [o.realm],
-      edit: removeRealm,
-    }),
     'add-pms': registryCommand({
       summary: 'Registers a practice management system, which may request launch URLs.',
       options: [...named, ...launchOptions, ...proofOptions, o.sheet],
@@ -110,26 +90,10 @@ export const registry: Group = {
       informs: 'of addresses',
       edit: addPartner,
     }),
-    'set-client': registryCommand({
-      summary: 'Changes the registration of a client.',
-      options: [...entry, ...changing(clientMembers), o.clear],
-      edit: setClient,
-    }),
-    'set-partner': registryCommand({
-      summary: 'Changes the registration of a partner application.',
-      options: [o.desktopRealm, o.clientId, ...changing(partnerMembers), o.clear],
-      edit: setPartner,
-    }),
     'set-practices': registryCommand({
       summary: 'Replaces the practices that a client may launch for.',
       options: [...entry, ...practices],
       edit: setPractices,
-    }),
-    'set-directory': registryCommand({
-      summary:
-        'Sets the directory file with the values agreed with a client. --clear directory restores the shared file.',
-      options: [...entry, ...directory, o.clear],
-      edit: setDirectory,
     }),
     suspend: registryCommand({
       summary: 'Suspends a client or partner, which is then treated as unknown. Its entry is kept.',
@@ -179,16 +143,6 @@ export const registry: Group = {
       summary: 'Trusts the access tokens of an external identity provider.',
       options: [o.issuer, ...optionsOf(issuerMembers)],
       edit: addIssuer,
-    }),
-    'set-issuer': registryCommand({
-      summary: 'Changes the settings for the tokens of a trusted identity provider.',
-      options: [o.issuer, ...changing(issuerMembers), o.clear],
-      edit: setIssuer,
-    }),
-    'remove-issuer': registryCommand({
-      summary: 'Removes a trusted identity provider that has no clients.',
-      options: [o.issuer],
-      edit: removeIssuer,
     }),
     'add-issuer-client': registryCommand({
       summary: 'Registers a client of a trusted identity provider, which may request launch URLs.',

@@ -12,33 +12,11 @@ afterEach(async () => copy.remove());
 
 const pms = ['--realm', 'demo', '--client-id', 'pms-demo'];
 const partner = ['--realm', 'demo/desktop', '--client-id', 'partner-demo'];
-const partnerNow = async () =>
-  (await copy.realmNamed('demo/desktop'))?.desktop?.partners.find(
-    ({ clientId }) => clientId === 'partner-demo',
-  );
 
-describe('set-client and set-partner', () => {
-  it('change and clear only the named members', async () => {
-    const changes = ['--name', 'Renamed', '--requests-per-second', '7', '--clear', 'result-origin'];
-    const { code, reported } = await copy.runHere('set-client', ...pms, ...changes);
-    expect([code, reported.get('requestsPerSecond'), reported.get('cleared')]).toEqual([
-      0,
-      '7',
-      'resultOrigin',
-    ]);
-    const { resultOrigin: _cleared, ...before } = JSON.parse(copy.before).realms[0].clients[0];
-    expect(JSON.parse(await copy.text()).realms[0].clients[0]).toEqual({
-      ...before,
-      name: 'Renamed',
-      requestsPerSecond: 7,
-    });
-  });
+describe('add-pms, add-client and add-partner', () => {
+  const named = ['--realm', 'demo', '--client-id', 'new', '--name', 'New'];
 
-  it('set the page for refused launches, but refuse an invalid address', async () => {
-    const page = 'https://pms.example/launches/refused';
-    expect((await copy.runHere('set-client', ...pms, '--launch-error-page', page)).code).toBe(0);
-    expect(await copy.clientNamed('demo', 'pms-demo')).toMatchObject({ launchErrorPage: page });
-    const before = await copy.text();
+  it('store the page for refused launches, but refuse an invalid address', async () => {
     for (const refused of [
       'http://pms.example/refused',
       'https://user:secret@pms.example/refused',
@@ -46,87 +24,67 @@ describe('set-client and set-partner', () => {
       'javascript:alert(1)',
       '/refused',
     ]) {
-      expect((await copy.runHere('set-client', ...pms, '--launch-error-page', refused)).code).toBe(2);
+      expect((await copy.runHere('add-pms', ...named, '--launch-error-page', refused)).code).toBe(2);
     }
-    expect(await copy.text()).toBe(before);
-    const local = 'http://localhost:3000/refused';
-    expect((await copy.runHere('set-client', ...pms, '--launch-error-page', local)).code).toBe(0);
+    expect(await copy.text()).toBe(copy.before);
+    const page = 'http://localhost:3000/refused';
+    expect((await copy.runHere('add-pms', ...named, '--launch-error-page', page)).code).toBe(0);
+    expect(await copy.clientNamed('demo', 'new')).toMatchObject({ launchErrorPage: page });
   });
 
   it('require navigations, which registry check refuses if PUBLIC_URL is http', async () => {
-    expect((await copy.runHere('set-client', ...pms, '--require-navigation', 'yes')).code).toBe(0);
-    expect(await copy.clientNamed('demo', 'pms-demo')).toMatchObject({ requireNavigation: true });
+    expect((await copy.runHere('add-pms', ...named, '--require-navigation', 'yes')).code).toBe(0);
+    expect(await copy.clientNamed('demo', 'new')).toMatchObject({ requireNavigation: true });
     const checkAt = (url: string) => copy.runWith({ PUBLIC_URL: url }, 'check');
     expect((await checkAt('https://launch.example')).code).toBe(0);
     expect(await checkAt('http://launch.example')).toMatchObject({
       code: 1,
-      errors: expect.stringContaining('realms[0].clients[0].requireNavigation must not be true'),
+      errors: expect.stringMatching(/realms\[0\]\.clients\[\d+\]\.requireNavigation must not be true/),
     });
   });
 
-  it('set client certificates, PAR and DPoP', async () => {
-    const thumbprint = 'A'.repeat(43);
-    await copy.runHere(
-      'set-client',
-      ...pms,
-      '--tls-client-auth-san-dns',
-      'pms.example.org',
-      '--tls-client-certificate-bound-access-tokens',
-      'yes',
-    );
-    expect(await copy.clientNamed('demo', 'pms-demo')).toMatchObject({
+  it('store client certificates, PAR and DPoP', async () => {
+    const name = ['--tls-client-auth-san-dns', 'pms.example.org'];
+    const bound = ['--tls-client-certificate-bound-access-tokens', 'yes'];
+    await copy.runHere('add-pms', ...named, ...name, ...bound);
+    expect(await copy.clientNamed('demo', 'new')).toMatchObject({
       tlsClientAuthSanDns: 'pms.example.org',
       tlsClientCertificateBoundAccessTokens: true,
     });
     const proofs = ['--dpop-bound-access-tokens', 'yes', '--require-pushed-authorization-requests', 'no'];
-    const { code } = await copy.runHere(
-      'set-partner',
-      ...partner,
-      ...proofs,
-      '--tls-client-certificate-thumbprint',
-      thumbprint,
-    );
-    expect([code, await partnerNow()]).toEqual([
+    const ofPartner = ['--realm', 'demo/desktop', '--client-id', 'new', '--name', 'New'];
+    const addresses = ['--launch-url', 'https://p.example/l', '--redirect-uri', 'https://p.example/r'];
+    const thumbprint = ['--tls-client-certificate-thumbprint', 'A'.repeat(43)];
+    const given = [...ofPartner, ...addresses, ...proofs, ...thumbprint];
+    const { code } = await copy.runHere('add-partner', ...given);
+    const { desktop } = (await copy.realmNamed('demo/desktop')) ?? {};
+    expect([code, desktop?.partners.find(({ clientId }) => clientId === 'new')]).toEqual([
       0,
       expect.objectContaining({
         dpopBoundAccessTokens: true,
         requirePushedAuthorizationRequests: false,
-        tlsClientCertificateThumbprints: [thumbprint],
+        tlsClientCertificateThumbprints: ['A'.repeat(43)],
       }),
     ]);
     expect((await copy.changedLines()).isKept).toBe(true);
   });
 
-  it('are not needed if add-host registers a client with a certificate instead of a secret', async () => {
-    const named = ['--realm', 'demo', '--client-id', 'mtls', '--name', 'By certificate'];
-    const { reported } = await copy.runHere(
-      'add-host',
-      ...named,
-      '--tls-client-certificate-thumbprint',
-      'B'.repeat(43),
-    );
+  it('create no secret for a client with a certificate', async () => {
+    const thumbprint = ['--tls-client-certificate-thumbprint', 'B'.repeat(43)];
+    const { reported } = await copy.runHere('add-host', ...named, ...thumbprint);
     expect(reported.has('client_secret')).toBe(false);
-    const bound = [
-      '--realm',
-      'demo',
-      '--client-id',
-      'bound',
-      '--name',
-      'Bound',
-      '--tls-client-certificate-bound-access-tokens',
-    ];
-    expect((await copy.runHere('add-host', ...bound, 'yes')).reported.has('client_secret')).toBe(true);
+    const bound = ['--realm', 'demo', '--client-id', 'bound', '--name', 'Bound'];
+    const isBound = ['--tls-client-certificate-bound-access-tokens', 'yes'];
+    expect((await copy.runHere('add-host', ...bound, ...isBound)).reported.has('client_secret')).toBe(true);
   });
 
   it.each([
-    ['to clear a required member', ['set-client', ...pms, '--clear', 'name'], 1],
-    ['both sources of keys', ['set-client', ...pms, '--jwks', 'x', '--jwks-uri', 'https://k.example'], 2],
-    ['an option and its removal', ['set-client', ...pms, '--name', 'x', '--clear', 'name'], 2],
-    ['a value other than yes or no', ['set-partner', ...partner, '--dpop-bound-access-tokens', 'true'], 2],
-    ['a partner as a client', ['set-client', ...partner, '--name', 'x'], 1],
-    ['no option', ['set-client', ...pms], 2],
+    ['both sources of keys', ['--client-id', 'new', '--jwks', 'x', '--jwks-uri', 'https://k.example'], 2],
+    ['a value other than yes or no', ['--client-id', 'new', '--require-navigation', 'true'], 2],
+    ['the id of another client', ['--client-id', 'pms-demo'], 1],
   ])('refuse %s, and change nothing', async (_what, args, expected) => {
-    expect((await copy.runHere(...args)).code).toBe(expected);
+    const owner = ['--realm', 'demo', '--name', 'New'];
+    expect((await copy.runHere('add-pms', ...owner, ...args)).code).toBe(expected);
     expect(await copy.text()).toBe(copy.before);
   });
 });
@@ -156,23 +114,12 @@ describe('a sandbox client', () => {
     );
   });
 
-  it('can be made from an ordinary client by set-client, which can also undo the change', async () => {
-    expect((await copy.runHere('set-client', ...pms, '--sandbox', 'yes')).code).toBe(0);
-    expect(await copy.clientNamed('demo', 'pms-demo')).toMatchObject({ sandbox: true });
-    expect((await copy.runHere('set-client', ...pms, '--clear', 'sandbox')).code).toBe(0);
-    expect(await copy.text()).toBe(copy.before);
-  });
-
   it('is refused if it has a right to read records, and the file does not change', async () => {
-    const support = ['--realm', 'demo', '--client-id', 'audit-demo'];
-    for (const refused of [
-      ['set-client', ...support, '--sandbox', 'yes'],
-      ['add-client', ...inDemo, ...named('sandbox-5'), '--scope', 'audit.read'],
-    ])
-      expect(await copy.runHere(...refused)).toMatchObject({
-        code: 1,
-        errors: expect.stringContaining('a sandbox client must have no other rights'),
-      });
+    const added = ['add-client', ...inDemo, ...named('sandbox-5'), '--scope', 'audit.read'];
+    expect(await copy.runHere(...added)).toMatchObject({
+      code: 1,
+      errors: expect.stringContaining('a sandbox client must have no other rights'),
+    });
     expect(await copy.text()).toBe(copy.before);
   });
 });
@@ -193,25 +140,18 @@ describe('registry schema', () => {
   });
 });
 
-describe('set-directory', () => {
-  it('sets and clears the name of a directory file next to the registry', async () => {
-    await writeFile(
-      join(copy.folder, 'north.csv'),
-      'kind,system,value,practice\r\npractice,local-org-code,P1,\r\n',
-    );
-    expect((await copy.runHere('set-directory', ...pms, '--directory', 'north.csv')).errors).toBe('');
-    expect((await copy.clientNamed('demo', 'pms-demo'))?.directory).toBe('north.csv');
-    expect((await copy.runHere('set-directory', ...pms, '--clear', 'directory')).code).toBe(0);
-    expect(await copy.text()).toBe(copy.before);
-  });
-
-  it('refuses a missing or invalid directory, as registry check does', async () => {
+describe('the directory file of a client', () => {
+  it('is refused if it is missing or invalid, by add-pms and by registry check', async () => {
+    const named = ['--realm', 'demo', '--client-id', 'new', '--name', 'New', '--directory'];
+    const row = 'kind,system,value,practice\r\n';
     await writeFile(join(copy.folder, 'broken.csv'), 'kind,value\r\n');
+    await writeFile(join(copy.folder, 'north.csv'), `${row}practice,local-org-code,P1,\r\n`);
     for (const name of ['missing.json', 'broken.csv']) {
-      const { code, errors } = await copy.runHere('set-directory', ...pms, '--directory', name);
+      const { code, errors } = await copy.runHere('add-pms', ...named, name);
       expect([code, errors]).toEqual([1, expect.stringContaining(`The directory ${name} is invalid`)]);
     }
     expect(await copy.text()).toBe(copy.before);
+    expect((await copy.runHere('add-pms', ...named, 'north.csv')).errors).toBe('');
     await writeFile(
       copy.path,
       copy.before.replace('"practices": "any"', '"practices": "any", "directory": "broken.csv"'),

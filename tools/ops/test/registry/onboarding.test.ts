@@ -188,11 +188,8 @@ describe('add-host and add-client', () => {
       practices: [{ system: 'ods-organization-code', code: 'B82017' }],
       erns: ['ern:east', 'ern:west:user'],
     });
-    expect((await copy.runHere('set-client', ...host.slice(0, 4), '--ern', 'any')).code).toBe(0);
-    expect(await copy.clientNamed('east', 'host')).toMatchObject({ erns: 'any' });
-    expect((await copy.runHere('set-client', ...host.slice(0, 4), '--ern', 'east')).errors).toContain(
-      '--ern ',
-    );
+    const other = ['--realm', 'east', '--client-id', 'other', '--name', 'Other', '--ern', 'east'];
+    expect((await copy.runHere('add-host', ...other)).errors).toContain('--ern ');
     await copy.runHere(
       'add-client',
       '--realm',
