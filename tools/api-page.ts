@@ -35,7 +35,6 @@ type Media = {
 };
 type Body = { readonly description?: string; readonly content: Readonly<Record<string, Media>> };
 
-/** An OpenAPI document that contains every schema to which it refers. */
 export type OpenApiDocument = {
   readonly info: { readonly title: string; readonly description: string };
   readonly paths: Readonly<Record<string, PathItem>>;
@@ -54,9 +53,7 @@ export async function bundled(document: JsonSchema): Promise<OpenApiDocument> {
 type PlacedOperation = Operation & {
   readonly method: Method;
   readonly path: string;
-  /** The method and the path. */
   readonly address: string;
-  /** The parameters of the operation and of its path. */
   readonly all: readonly Parameter[];
   readonly body: Body | undefined;
 };
@@ -118,7 +115,6 @@ export function apiPage(document: OpenApiDocument, introduction: Part = { headin
 class Examples {
   readonly #anchors = new Map<string, string>();
 
-  /** Returns the link to an example. */
   link(text: string): string {
     const anchor = this.#anchors.get(text) ?? `example-${this.#anchors.size + 1}`;
     this.#anchors.set(text, anchor);
@@ -175,7 +171,6 @@ const isForm = (content: Body['content']) => 'application/x-www-form-urlencoded'
 const exampleOf = ({ example, examples = {} }: Media): unknown =>
   example ?? Object.values(examples)[0]?.value;
 
-/** Returns the media types of a body with their schemas. */
 const bodyTypes = (content: DescribedAnswer['content'] = {}) =>
   Object.entries(content).map(([type, media]) => `${code(type)}: ${typeOf((media as Media).schema)}`);
 
@@ -211,7 +206,6 @@ function snippetSection(operation: PlacedOperation): string {
   return part('Call it') + written.join('');
 }
 
-/** Returns a call with the example values of an operation. */
 function callOf({ method, path, all, body, security }: PlacedOperation): ExampleCall {
   const examplesIn = (place: Parameter['in']) =>
     Object.fromEntries(

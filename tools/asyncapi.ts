@@ -19,7 +19,6 @@ const topology = topologyOf();
 const types = Object.keys(eventCatalogue) as EventType[];
 const sources = Object.entries(eventSources);
 
-/** The path of the document. */
 export const asyncApiFile = new URL('../docs/asyncapi.yaml', import.meta.url);
 
 /** Returns the text of `docs/asyncapi.yaml`. */

@@ -10,7 +10,6 @@ import { eventsFile, eventsText } from './events.ts';
 import { prometheusRuleFile, prometheusRuleText } from './prometheus-rule.ts';
 import { settingsFile, settingsText } from './settings.ts';
 
-/** The generated documents, each with its path and the function that returns its text. */
 export const generatedDocuments = [
   { file: asyncApiFile, text: asyncApiText },
   { file: errorsFile, text: errorsText },

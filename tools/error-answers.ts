@@ -57,7 +57,6 @@ const answeredBy: Readonly<Partial<Record<RefusalCode, RegExp | Readonly<Record<
   temporarily_unavailable: every,
 };
 
-/** An error that an operation can answer. */
 export type ErrorAnswer = {
   readonly status: number;
   readonly code: RefusalCode;

@@ -2,7 +2,6 @@
 import { readFileSync } from 'node:fs';
 import { type RefusalCode, refusalCodes, refusals } from '@clinical-launch/contracts/refusals/codes';
 
-/** The path of the page. */
 export const errorsFile = new URL('../docs/reference/errors.md', import.meta.url);
 
 /**

@@ -2,7 +2,6 @@
 import { type EventType, eventCatalogue } from '@clinical-launch/contracts/events/catalogue';
 import { eventConsumers, eventSources, listenersTo } from '@clinical-launch/contracts/events/cloud-event';
 
-/** The path of the page. */
 export const eventsFile = new URL('../docs/reference/events.md', import.meta.url);
 
 type Schema = {

@@ -26,7 +26,6 @@ import { certificateHeaderSettings } from '@clinical-launch/trust/client-certifi
 import { directorySettings } from '@clinical-launch/trust/directory-file';
 import { registryFileSetting, trustSettings } from '@clinical-launch/trust/trust';
 
-/** The path of the page. */
 export const settingsFile = new URL('../docs/reference/settings.md', import.meta.url);
 
 /** The annotations of a setting's schema that the page shows. */
@@ -44,7 +43,6 @@ const parts = (...names: readonly PartVariable[]) =>
 const withDatabase = parts('DATABASE_URL', 'AMQP_URL');
 const trust = { ...trustSettings.properties, ...outboundSettings.properties };
 
-/** The settings of every service. */
 const common: Settings = {
   ...modeSetting,
   ...processSettings.properties,

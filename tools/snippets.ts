@@ -3,7 +3,6 @@
  * BASE_URL, an access token from TOKEN, and a JSON body from the file request.json.
  */
 
-/** A call with example values. */
 export type ExampleCall = {
   /** The HTTP method in upper case. */
   readonly method: string;
@@ -19,7 +18,6 @@ export type ExampleCall = {
 
 /** Returns a string literal. Its syntax is the same in JavaScript, Python, Java and C#. */
 const literal = (value: string) => JSON.stringify(value);
-/** Returns a quoted argument for a shell. */
 const argument = (value: string) => `'${value.replaceAll("'", "'\\''")}'`;
 const encoded = (form: Readonly<Record<string, string>>) => literal(new URLSearchParams(form).toString());
 

@@ -2,12 +2,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 
 export type Goal = { readonly atMost: number } | { readonly atLeast: number };
 
-/** A measured quantity. */
 export type Figure = {
   /** What was measured, and for which program: `RequestLaunchUrl, launch-api`. */
   readonly name: string;
   readonly unit: 'µs' | 'ms' | 's' | '/s' | 'MiB' | 'B' | 'modules' | '×';
-  /** One value per round. */
   readonly values: readonly number[];
   /** The number of rounds in which other processes used more than a tenth of a core. */
   readonly disturbed?: number;

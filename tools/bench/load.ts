@@ -3,7 +3,6 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { pause } from '@clinical-launch/runtime/clock';
 import { quantile } from './bench.ts';
 
-/** The complete text of a request, with its headers. */
 export type RequestText = string;
 
 export type Answered = { readonly status: number; readonly body: string };
@@ -23,7 +22,6 @@ export type LoadOptions = {
    */
   readonly sleeps?: boolean;
   readonly onAnswer?: (answer: Answered, index: number) => void;
-  /** The expected status. */
   readonly expected?: number;
 };
 

@@ -12,10 +12,8 @@ export const isFaultName = (text: string): text is FaultName => faultNames.some(
 /** The header that names the run of a request. The proxy does not forward it. */
 export const runHeader = 'clinical-launch-run';
 
-/** A request that the proxy received or sent. */
 export type ProxiedRequest = {
   readonly method: string;
-  /** The address that the sender used. */
   readonly url: URL;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
@@ -44,7 +42,6 @@ export type Exchange = {
   /** The time of the answer, in milliseconds since 1970. */
   readonly answeredAt: number;
   readonly clientId?: string;
-  /** The correlation id of the launch, if the exchange belongs to a launch. */
   readonly launchId?: string;
   /** The fault that the proxy applied to this request. */
   readonly fault?: FaultName;

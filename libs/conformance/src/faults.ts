@@ -4,7 +4,6 @@ import type { Endpoint, FaultName, ProxiedAnswer } from './exchange.ts';
 /** The seconds in `Retry-After` of the faults 429 and 503. */
 export const retryAfterSeconds = 2;
 
-/** The faults that the proxy answers itself. */
 export type AnsweredFault = Exclude<FaultName, 'slow' | 'cut'>;
 
 const refusals: Readonly<Record<AnsweredFault, { readonly code: string; readonly headers: object }>> = {
@@ -72,7 +71,6 @@ export function createFaults() {
       const dropped = armed.filter(({ clientId }) => clientId === fault.clientId).at(-maxArmed);
       armed = [...armed.filter((one) => one !== dropped), fault];
     },
-    /** Returns the remaining faults of a client. */
     of: (clientId: string): readonly ArmedFault[] => armed.filter((one) => one.clientId === clientId),
     /**
      * Returns the oldest fault that applies to a request, or undefined. Reduces `times` of the fault by one.

@@ -116,7 +116,6 @@ async function endSession({ send, endLaunch, now }: StepTools, exchanges: readon
 
 const otherIssuer = 'https://other-issuer.example';
 
-/** The steps of a partner application. */
 export const partnerSteps: readonly Step[] = [
   launchStep({
     id: 'launch',

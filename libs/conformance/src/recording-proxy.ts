@@ -47,9 +47,7 @@ export type Watch = {
 };
 
 type ProxyOptions = {
-  /** The origin of the platform. */
   readonly target: URL;
-  /** The address that clients use. */
   readonly publicUrl: URL;
   /**
    * Serves one client, which reaches the proxy at `path` below `publicUrl`. Launch URLs in answers then begin
@@ -135,7 +133,6 @@ export function createRecordingProxy({
   };
 }
 
-/** Creates the function that answers with a fault, or asks for another answer. */
 const createAnswering =
   (endpoint: Endpoint, slowMs: number) =>
   async (fault: FaultName | undefined, ask: () => Awaitable<ProxiedAnswer>): Promise<ProxiedAnswer> => {

@@ -19,7 +19,6 @@ export type Judge = (exchanges: readonly Exchange[]) => Judgement;
 export type Requirement = {
   /** A stable id, such as `pms.token-reused`. */
   readonly id: string;
-  /** What the client does, as a sentence. */
   readonly title: string;
   /** The section of the guide. */
   readonly guide: string;
@@ -62,7 +61,6 @@ export type StepTools = {
 export type Step = {
   readonly id: string;
   readonly action: Action;
-  /** The instruction for the developer, in the imperative. */
   readonly instruction: string;
   readonly needs?: 'callback' | 'logout';
   /** Runs each time the step begins. Returns the launch URL that the client must open, if any. */

@@ -11,7 +11,6 @@ const expectedReport = compileSchema(
 
 const successful: ReadonlySet<Result> = new Set(['passed', 'attested']);
 
-/** The expected result of each requirement, by requirement id. */
 export type ExpectedResults = Readonly<Record<string, Result>>;
 
 /**

@@ -114,7 +114,6 @@ export function createRun({ clientId, protocol, attestations, clock, post, tools
     clientId,
     protocol: protocol.name,
 
-    /** Returns the fault for a request of the client. */
     faultFor: (request: ProxiedRequest, attributed: Attributed): FaultName | undefined =>
       isOwn(request, attributed) ? progress.step()?.faultFor?.(request, progress.during()) : undefined,
 
@@ -158,7 +157,6 @@ export function createRun({ clientId, protocol, attestations, clock, post, tools
 type Reported = Pick<RunOptions, 'clientId' | 'protocol' | 'attestations'> & {
   readonly id: string;
   readonly startedAt: string;
-  /** The requirements that apply to the client. */
   readonly requirements: readonly Requirement[];
   readonly progress: ReturnType<typeof createProgress>;
 };

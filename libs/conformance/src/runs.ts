@@ -48,7 +48,6 @@ export type DesktopLaunches = {
   readonly end: (launchId: string) => Promise<void>;
 };
 
-/** The receiver of the messages for a client. */
 export type Receiver = {
   readonly address: string;
   /** The secret that signs callbacks, `whsec_…`. */
@@ -128,7 +127,6 @@ export function createConformanceRuns({ clock, receiverOf, desktop = noDesktop }
       return exchange.answer.status || 502;
     },
 
-    /** Starts a run for a client. Its older runs continue. */
     start({ clientId, protocol, attestations }: WantedRun): Run {
       const receiver = receiverOf(clientId);
       const run: Run = createRun({
@@ -165,7 +163,6 @@ function launchOf(request: ProxiedRequest): string | undefined {
   return typeof launchId === 'string' ? launchId : undefined;
 }
 
-/** Stores the runs by id, and the run of each launch. */
 function createRunsByLaunch() {
   const runs = new Map<string, Run>();
   const ofLaunch = new Map<string, Run>();

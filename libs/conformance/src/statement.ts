@@ -19,14 +19,12 @@ const statementSchema = closedObject({
   iss: Type.String(),
   /** Seconds since 1970. */
   iat: Type.Integer(),
-  /** The client id of the supplier's product. */
   client: Type.String(),
   protocol: Type.Enum(['pms', 'partner']),
   platformVersion: Type.String(),
   run: Type.String(),
   startedAt: Type.String(),
   finishedAt: Type.String(),
-  /** The number of launches in the run. */
   launches: Type.Integer(),
   requirements: Type.Array(
     closedObject({
@@ -58,7 +56,6 @@ const conformances: Readonly<Record<Result, Statement['requirements'][number]['c
 };
 
 type SigningOptions = {
-  /** The private key and its thumbprint. */
   readonly key: NonNullable<Ed25519Keys['signing']>;
   /** The public address of the platform. */
   readonly issuer: string;

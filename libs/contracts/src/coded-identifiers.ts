@@ -96,7 +96,6 @@ export function isAgreedPractice({ system, value }: CodedIdentifier, binding: Pr
   }
 }
 
-/** The schema of a patient identifier in all data of the platform. */
 export const patientIdentifierSchema = Type.Object(
   {
     system: Type.Enum(['nhs-number', 'chi-number', 'gha-number', 'hospital-number', 'ssn-number']),
@@ -127,7 +126,6 @@ export const isNational = (system: PatientIdentifierSystem): boolean => system !
 /** Matches spaces, hyphens, and similar or invisible characters. */
 const separators = /[\s\p{Cf}\p{Variation_Selector}\u2010-\u2015\u2212-]/gu;
 
-/** The display names of the identifier systems. */
 export const identifierLabels: Readonly<Record<PatientIdentifierSystem, string>> = {
   'nhs-number': 'NHS number',
   'chi-number': 'CHI number',

@@ -94,7 +94,6 @@ export const launchedBy = Type.Object(
 /** The request of a host application to launch a partner application for a user and a patient. */
 export const desktopLaunchSchema = Type.Object(
   {
-    /** The client id of the partner application. */
     client_id: Type.String({ maxLength: 200 }),
     ...launched,
     /** If true, the identity provider requests the registered launchUrl. Otherwise the host opens the URL. */

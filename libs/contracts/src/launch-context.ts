@@ -28,7 +28,6 @@ const personNameSchema = closedObject({
   given: Type.Array(Type.String()),
 });
 
-/** The schema of a patient in all data of the platform. */
 export const patientSchema = closedObject({
   name: personNameSchema,
   previousFamilyName: Type.Optional(Type.String()),
@@ -52,7 +51,6 @@ export const practitionerSchema = closedObject({
   name: personNameSchema,
 });
 
-/** A practice or a laboratory. */
 export const organizationSchema = closedObject({
   identifier: closedObject({
     system: Type.Enum(['ods-organization-code', 'local-org-code', 'performing-org']),

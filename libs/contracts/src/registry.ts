@@ -20,7 +20,6 @@ import {
 /** Adds a title to a member. Editors show the title, and operator commands use it in help and prompts. */
 const titled = <S extends TSchema>(title: string, schema: S): S => ({ ...schema, title });
 
-/** Makes a member optional and adds a title. */
 const setting = <S extends TSchema>(title: string, schema: S) => Type.Optional(titled(title, schema));
 
 const name = titled('Display name', Type.String({ minLength: 1 }));

@@ -7,7 +7,6 @@ import { type Static, type TProperties, type TSchema, Type } from './type.ts';
 export const maxFaults = 200;
 
 export type CompiledSchema<T> = {
-  /** Returns true if the value matches the schema. */
   is(value: unknown): value is T;
   /** Returns all errors of the value, up to `maxFaults`. */
   faultsOf(value: unknown): Fault[];

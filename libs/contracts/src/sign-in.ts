@@ -33,7 +33,6 @@ export const signInMembers = {
   auth_time: Type.Optional(Type.Integer({ minimum: 1 })),
 };
 
-/** The schema of a stored sign-in. */
 export const signInSchema = Type.Object(signInMembers);
 export type SignIn = Static<typeof signInSchema>;
 

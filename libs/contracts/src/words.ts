@@ -3,7 +3,6 @@
  */
 import { Type } from './type.ts';
 
-/** The id of a client or of a partner application. */
 export const clientId = Type.String({
   pattern: '^[A-Za-z0-9._~-]{1,200}$',
   description: 'must be 1 to 200 letters, digits or the characters . _ ~ -',
@@ -24,7 +23,6 @@ export const scopeToken = Type.String({
 /** The pattern of an origin: scheme, host and port (RFC 6454). */
 export const originPattern = '^https?://[^/?#\\s]+$';
 
-/** An origin that a client registers. */
 export const origin = Type.String({
   pattern: originPattern,
   description: 'must be an origin: scheme, host and port, without a path',
@@ -96,5 +94,4 @@ export const requestLimit = Type.Integer({ minimum: 1 });
  */
 export const partnerProfile = Type.Enum(['strict', 'standard']);
 
-/** The algorithm with which a realm signs its tokens. */
 export const signingAlgorithm = Type.Enum(['RS256', 'ES256', 'EdDSA']);

@@ -22,7 +22,6 @@ export const placeOfOrder = ({
   clientId,
 ];
 
-/** The purpose of the sealed launch context in an access token. */
 export const tokenContextPurpose = 'access-token-context';
 
 /** Returns the texts that bind the sealed launch context to its access token: the claims `jti` and `sid`. */

@@ -15,7 +15,6 @@ type SignedMessage = {
   readonly secrets: readonly string[];
 };
 
-/** The headers of a signed message. */
 export type SignatureHeaders = {
   readonly 'webhook-id': string;
   readonly 'webhook-timestamp': string;

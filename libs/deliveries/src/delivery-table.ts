@@ -36,7 +36,6 @@ export type DeliveryColumns = {
   state: DeliveryState;
   /** The number of started attempts, including an attempt in progress. */
   attempts: number;
-  /** The time at which the delivery was created or replayed. */
   waiting_since: Time;
   next_attempt_at: Time;
   /** The time after which no attempt follows. The first attempt sets it. */
@@ -67,7 +66,6 @@ export type LeasedDelivery = {
   readonly giveUpAt: number;
 };
 
-/** A leased delivery with all columns of its row. */
 type LeasedRow<Tables extends DeliveryTables> = LeasedDelivery & {
   readonly row: Selectable<Tables['delivery']>;
 };

@@ -28,7 +28,6 @@ export type DeliveryQueue<Due extends LeasedDelivery> = {
 
 type Failed<Reason extends string> = Extract<DeliveryAttempt<Reason>, { outcome: 'failed' }>;
 
-/** The result of a completed attempt. */
 export type DeliveryResult<Due, Reason extends string = never> = {
   readonly due: Due;
   readonly attempt: Exclude<DeliveryAttempt<Reason>, { outcome: 'interrupted' }>;
@@ -41,7 +40,6 @@ export type DeliveryResult<Due, Reason extends string = never> = {
 type WorkerOptions<Due extends LeasedDelivery, Reason extends string> = {
   /** The word for a delivery in the log, such as `document`. */
   readonly what: string;
-  /** The maximum number of simultaneous deliveries. */
   readonly slots: number;
   /**
    * The maximum time between polls in milliseconds. Polls find deliveries that other processes added or that
@@ -56,7 +54,6 @@ type WorkerOptions<Due extends LeasedDelivery, Reason extends string> = {
    * is attempted again.
    */
   readonly settle: (due: Due, settlement: Settlement, events: readonly CloudEvent[]) => Promise<void>;
-  /** Returns the event about a result. */
   readonly eventOf: (result: DeliveryResult<Due, Reason>) => CloudEvent;
   /**
    * Returns log fields that describe a delivery. They must not contain the address, which may contain a

@@ -3,7 +3,6 @@ import type { CloudEvent, WrittenEvent } from '@clinical-launch/contracts/events
 
 /** Stores the events of a request until they are published. */
 export interface Outbox {
-  /** Resolves when the events are stored. */
   append(events: readonly CloudEvent[]): Promise<void>;
 }
 
@@ -47,7 +46,6 @@ export interface EventBus {
    * checked them.
    */
   publishWritten(events: readonly WrittenEvent[]): Promise<void>;
-  /** Starts a consumer. */
   consume(consumer: Consumer): Promise<void>;
   /** Waits until the consumers have handled their current events, and stops the consumers. */
   stop(): Promise<void>;

@@ -86,7 +86,6 @@ const messageIdOf = (id: unknown) => (typeof id === 'string' ? id : '');
 
 /** A message in the dead-letter queue of a consumer that could not handle the event. */
 export type StoredDeadLetter = {
-  /** The id of the event. */
   readonly id: string;
   /** The event, or undefined if it does not match the catalogue. */
   readonly event: CloudEvent | undefined;

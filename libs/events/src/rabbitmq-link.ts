@@ -119,7 +119,6 @@ export async function keepConnected<Session>(options: LinkOptions<Session>): Pro
   };
 }
 
-/** Resolves when the signal aborts. */
 const abortOf = (signal: AbortSignal): Promise<undefined> =>
   new Promise((resolve) => {
     if (signal.aborted) resolve(undefined);

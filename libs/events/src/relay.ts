@@ -1,7 +1,6 @@
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import { backoff, startLoop } from '@clinical-launch/runtime/loop';
 
-/** The part of an outbox that the relay uses. */
 export type OutboxSource<Item = CloudEvent> = {
   /**
    * Passes the oldest waiting events to `publish`. Removes the events if `publish` resolves, and keeps them

@@ -16,7 +16,6 @@ type CallParts = {
   readonly refusals?: Refusals | undefined;
   /** The number of trusted reverse proxies in front. The address of the caller depends on this number. */
   readonly trustedProxies?: number;
-  /** The scheme of the URLs that callers use. */
   readonly scheme?: 'http' | 'https';
 };
 

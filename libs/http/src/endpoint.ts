@@ -81,7 +81,6 @@ type EndpointOptions<Placed extends Exchange, Reached extends Exchange> = {
   readonly path: string;
   /** The `source` of its events (CloudEvents section 3.1.1), such as `/launch-api`. */
   readonly source: string;
-  /** The format of its error answers. */
   readonly dialect: ErrorDialect;
   /** The headers of every answer, including refusals. */
   readonly headers?: OutgoingHttpHeaders;

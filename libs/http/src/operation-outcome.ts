@@ -1,6 +1,5 @@
 import type { Fault } from '@clinical-launch/contracts/fault';
 
-/** The members of an error that an OperationOutcome contains. */
 type Reported = { readonly status: number; readonly message: string; readonly faults: readonly Fault[] };
 
 /**

@@ -1,7 +1,6 @@
 import type { RefusalType } from '@clinical-launch/contracts/events/catalogue';
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 
-/** A request that is about to be refused. */
 export type RefusedRequest = {
   /** The audit event of the refusal, if the refusal must be audited. */
   readonly event: CloudEvent<RefusalType> | undefined;

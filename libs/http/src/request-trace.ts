@@ -38,7 +38,6 @@ type Beginning = {
   readonly scheme: string;
 };
 
-/** The values that the span of a request receives at its end. */
 export type RequestEnd = {
   readonly route: string | undefined;
   readonly status: number;
@@ -105,7 +104,6 @@ export class RequestTrace {
     return withinRequest(() => this.#open(), work);
   }
 
-  /** Ends the span of this request. */
   end({ route, status, correlationId, clientId }: RequestEnd): void {
     if (!isTracing()) return;
     const span = this.#open();

@@ -29,7 +29,6 @@ const failAttemptScript = readScript('shared', 'fail-attempt');
 export type RedisLimitsDependencies = {
   readonly redis: RedisClient;
   readonly prefix?: string;
-  /** The maximum number of refusal events in Redis. */
   readonly mostEvents?: number;
   /**
    * The maximum number of addresses, and of callers with failed attempts, in each of the 16 shards. The

@@ -1,7 +1,6 @@
 import { Type } from '@clinical-launch/contracts/type';
 import { type Environment, readEnvironment } from '@clinical-launch/runtime/environment';
 
-/** The settings for the limits of refusals. */
 export const refusalSettings = Type.Object({
   REFUSALS_PER_ADDRESS: Type.Integer({
     minimum: 0,

@@ -71,7 +71,6 @@ function readStylesheet(): string {
     .replaceAll('url(/assets/images/', 'url(images/');
 }
 
-/** The files of this library that all pages use. */
 const houseFiles = ['page.css', 'mark.svg'];
 
 /**

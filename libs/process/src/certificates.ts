@@ -10,7 +10,6 @@ import type { RunningPart } from './parts.ts';
 
 const setting = 'WATCHED_CERTIFICATES';
 
-/** The setting that lists the watched certificates. */
 export const certificateSettings = Type.Object({
   [setting]: Type.Optional(
     Type.String({

@@ -37,7 +37,6 @@ export const signingSettings = {
       'Keys that sign the events of this service, `service:key` for each service that consumes them, separated by commas. `ops -- secrets` writes them.',
   }),
 };
-/** The keys with which a consuming service verifies events. */
 export const verificationSettings = {
   [verificationSetting]: Type.String({
     $comment: inProduction,

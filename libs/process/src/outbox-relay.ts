@@ -3,7 +3,6 @@ import type { Logger } from '@clinical-launch/runtime/logger';
 import { observeOutbox } from '@clinical-launch/runtime/metrics';
 
 type MeasuredOutbox<Item> = OutboxSource<Item> & {
-  /** Returns the number of waiting events. */
   depth(): Promise<number>;
   /** Returns the milliseconds for which the oldest event has waited. */
   oldestAgeMs(): Promise<number>;

@@ -12,7 +12,6 @@ export type RunningPart = {
   stop(): Promise<void>;
 };
 
-/** The values that every part needs when it opens. */
 export type PartOptions = {
   readonly environment: Environment;
   readonly clock: Clock;
@@ -23,7 +22,6 @@ export type PartOptions = {
   readonly eventKeys: EventKeys;
 };
 
-/** The environment variable with a part's address. */
 export type PartVariable = keyof typeof partSettings;
 
 /**

@@ -24,7 +24,6 @@ import { startTracing } from './tracing.ts';
 
 const port = { minimum: 0, maximum: 65_535 };
 
-/** The settings of every process. */
 export const processSettings = Type.Object({
   PORT: Type.Integer({ ...port, default: 8080, title: 'The port of the service. 0 means any free port.' }),
   HOST: Type.Optional(
@@ -73,7 +72,6 @@ type ProcessPlan<Config> = {
     tools: ProcessTools,
   ): Promise<{
     readonly mounts: readonly Mount[];
-    /** The event bus from which the services consume. */
     readonly bus?: EventBus;
     /** Limits and audits the refused requests of all services of the process. */
     readonly refusals?: Refusals;

@@ -17,12 +17,10 @@ import { observeRedis } from './part-metrics.ts';
 import type { PartOptions, RunningPart } from './parts.ts';
 import { countTickets } from './ticket-metrics.ts';
 
-/** The connection to Redis, and the options that all parts on this connection share. */
 export type RedisPlace = {
   readonly redis: RedisClient;
   /** The prefix of all keys. With different prefixes, several systems can share one Redis. */
   readonly prefix?: string;
-  /** Signs events. */
   readonly writeEvent: EventWriter;
 };
 
@@ -36,7 +34,6 @@ export type RedisParts = RunningPart & {
 };
 
 export type RedisPartOptions = PartOptions & {
-  /** The sealers of the kinds of tickets that this process uses. */
   readonly sealers?: TicketSealers;
   /**
    * Whether new claims are refused until every recorded claim is in Redis. True in services that issue

@@ -8,11 +8,9 @@ export type Mount = { readonly path: string; readonly service: Service };
 
 type StartOptions = Omit<AppOptions, 'mounts'> & {
   readonly mounts: readonly Mount[];
-  /** The event bus from which the services consume. */
   readonly bus?: Pick<EventBus, 'consume'> | undefined;
 };
 
-/** Services that have been started. */
 export type StartedServices = {
   readonly listener: RequestListener;
   /** Stops the services in reverse order. Close the server before this call, and the bus after it. */

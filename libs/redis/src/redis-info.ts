@@ -55,7 +55,6 @@ type SafetyOptions = {
   readonly acceptsVolatile?: boolean;
   /** Whether production accepts a user that may read the keys of other services. */
   readonly acceptsSharedUser?: boolean;
-  /** The prefix of all keys. */
   readonly prefix?: string;
   readonly logger?: Pick<RedisLogger, 'warn'>;
 };

@@ -198,7 +198,6 @@ export class RedisOutbox {
     this.#onRejected?.({ place: `${rejected(shard)} ${id}`, reason });
   }
 
-  /** Returns the number of waiting events. */
   async depth(): Promise<number> {
     return (await this.#measure()).reduce((sum, { depth }) => sum + depth, 0);
   }

@@ -237,7 +237,6 @@ export function createRedisKeys(prefix: string) {
   let last = { text: '', hash: '' };
 
   return {
-    /** Returns the name of a key of a shard. */
     key,
     /**
      * Returns the SHA-256 of a text in Base64URL: the name of a key must not reveal a secret, an address or a

@@ -4,7 +4,6 @@ import { isTimeZone } from '@clinical-launch/contracts/time';
 import { type Static, type TObject, Type } from '@clinical-launch/contracts/type';
 import * as words from '@clinical-launch/contracts/words';
 
-/** The environment variables of a process. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 const origin = {

@@ -146,7 +146,6 @@ function redactValue(value: unknown, done: Map<object, unknown>): unknown {
   return done.get(value);
 }
 
-/** The version of the platform. */
 export const { version } = JSON.parse(
   readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'),
 ) as { readonly version: string };

@@ -179,7 +179,6 @@ function errorTypeOf(error: unknown): string {
   return typeof code === 'string' && /^[\w.-]{1,40}$/.test(code) ? code : error.name;
 }
 
-/** Ids for a span, in place of random ids. */
 export type SpanIds = { readonly traceId: string; readonly spanId: string };
 
 let chosen: SpanIds | undefined;

@@ -1,7 +1,6 @@
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
 import pg from 'pg';
 
-/** A privilege of a role on the rows of its schema. */
 export type RowPrivilege = 'select' | 'insert' | 'update' | 'delete';
 
 /** The login role of one service, which can access one schema and owns nothing. */
@@ -10,7 +9,6 @@ export type DatabaseRole = {
   readonly password: string;
   readonly schema: string;
   readonly privileges: readonly RowPrivilege[];
-  /** Tables on which the role has other privileges, by name. */
   readonly exceptions?: Readonly<Record<string, readonly RowPrivilege[]>>;
 };
 

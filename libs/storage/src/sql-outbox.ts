@@ -19,7 +19,6 @@ export type OutboxTables = {
 };
 
 export type OutboxLevel = {
-  /** The number of waiting events. */
   readonly depth: number;
   /** Seconds since the oldest waiting event was stored; 0 if no event waits. */
   readonly oldestAgeSeconds: number;

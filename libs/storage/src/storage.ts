@@ -25,23 +25,19 @@ export type Storage = {
   ): Promise<Kysely<Tables>>;
   /** Returns the names of the migrations that were applied to a schema; an empty list for a new schema. */
   appliedMigrations(schema: string): Promise<readonly string[]>;
-  /** Returns whether the database answers. */
   isReady(): Promise<boolean>;
   /** Measures a database server and the pool of connections to it; absent for an embedded database. */
   readonly load?: { readonly server: () => Promise<DatabaseLevel>; readonly pool: () => PoolLevel };
   close(): Promise<void>;
 };
 
-/** The load of a database server. */
 export type DatabaseLevel = {
-  /** The connections of all clients. */
   readonly connections: number;
   readonly maxConnections: number;
   /** The size of the database on disk, without the write-ahead log. */
   readonly bytes: number;
 };
 
-/** The connections of this process. */
 export type PoolLevel = {
   readonly idle: number;
   readonly used: number;
@@ -200,7 +196,6 @@ const isBeingPrepared = (error: unknown) =>
 /** Returns whether the role lacks a right. The role of a service owns no schema, so it may not migrate. */
 const isForbidden = (error: unknown) => errorCode(error) === '42501';
 
-/** The release of this process. */
 export const { version: release } = JSON.parse(
   readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'),
 ) as { readonly version: string };

@@ -5,7 +5,6 @@ import type { ChainUse, ChainUseOutcome, RedeemRequest, SingleUse, TicketKind } 
 export class ChainBounds {
   readonly #clock: { now(): number };
   readonly #proofs: ExpiringMap<true>;
-  /** The number of redemptions of one kind in a chain. */
   readonly #redemptions: ExpiringMap<number>;
   readonly #uses: ExpiringMap<{ readonly endsAt: number; count: number }>;
 

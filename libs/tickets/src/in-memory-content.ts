@@ -3,7 +3,6 @@ import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { type Chain, nameTicket } from './ticket-format.ts';
 import type { FoundTicket, RedeemRequest, Redemption, Successor, TicketKind } from './tickets.ts';
 
-/** The content of a ticket in memory. */
 export type Content = {
   readonly context: string;
   readonly detail: string | undefined;

@@ -61,14 +61,12 @@ export class InMemoryTickets implements Tickets {
   readonly #live: ExpiringMap<Content>;
   /** The content of each notice, as JSON. */
   readonly #notices: ExpiringMap<string>;
-  /** The correlation id of each used ticket. */
   readonly #used: ExpiringMap<string>;
   /** The result of each redemption, while the redemption may be repeated. */
   readonly #repeatable: ExpiringMap<Content>;
   readonly #revoked: ExpiringMap<true>;
   readonly #bounds: ChainBounds;
   readonly #records: ExpiringMap<ChainRecord & { readonly labels: readonly string[] }>;
-  /** The holder of each claim. */
   readonly #claims: ExpiringMap<string>;
 
   constructor({ clock, outbox, usedMarkerSeconds = 86_400 }: InMemoryTicketsDependencies) {

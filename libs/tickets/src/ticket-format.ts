@@ -66,10 +66,8 @@ export type SealLogger = { error(fields: object, message: string): void };
 /** The sealers for the kinds of tickets that a process issues, finds or redeems. */
 export type TicketSealers = Readonly<Partial<Record<TicketPurpose, Sealer>>>;
 
-/** A presented ticket, with the chain that its text names. */
 export type PresentedTicket = { readonly kind: TicketKind; readonly text: string; readonly chain: Chain };
 
-/** The stored content of a ticket. */
 export type SealedContent = {
   readonly correlationId: string;
   readonly context: string | undefined;

@@ -20,7 +20,6 @@ export function createTicketKeys(prefix: string) {
     ...shared,
     ticket: (shard: Shard, kind: TicketKind, ticket: string) => key(shard, 'ticket', kind, hash(ticket)),
     used: (shard: Shard, kind: TicketKind, ticket: string) => key(shard, 'used', kind, hash(ticket)),
-    /** The notice that is returned if the ticket is refused. */
     notice: (shard: Shard, kind: TicketKind, ticket: string) => key(shard, 'notice', kind, hash(ticket)),
     /** The result of a redemption, while the redemption may be repeated. */
     repeatable: (shard: Shard, kind: TicketKind, ticket: string) =>
@@ -29,18 +28,14 @@ export function createTicketKeys(prefix: string) {
     /** The key of a revoked chain; without a correlation id, the prefix of all such keys. */
     chain: (shard: Shard, correlationId = '') => key(shard, 'revoked', correlationId),
     chainRecord: (shard: Shard, correlationId: string) => key(shard, 'chain', correlationId),
-    /** The chains of an owner that have a label. */
     labelled: (shard: Shard, { owner, label }: { readonly owner: string; readonly label: string }) =>
       key(shard, 'labelled', hash(JSON.stringify([owner, label]))),
-    /** A proof that was used in a chain. */
     proof: (shard: Shard, correlationId: string, name: string) =>
       key(shard, 'presented', hash(`${correlationId} ${name}`)),
-    /** The number of redemptions of one kind in a chain. */
     redemptions: (shard: Shard, kind: TicketKind, correlationId: string) =>
       key(shard, 'redemptions', kind, correlationId),
     /** The number of uses of a chain in the current window. */
     uses: (shard: Shard, correlationId: string) => key(shard, 'uses', correlationId),
-    /** A caller's identifier that was claimed with a ticket. */
     claim: (shard: Shard, name: string): ClaimKeys => {
       const bytes = digest('sha256', name, 'buffer');
       const bucket = (bytes.readUInt16BE(fieldBytes) % claimBuckets).toString(16).padStart(3, '0');

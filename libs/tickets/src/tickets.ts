@@ -50,7 +50,6 @@ export type Claim = {
 export type ChainRecord = {
   /** The caller that began the chain. It may revoke the chain by its correlation id. */
   readonly owner: string;
-  /** The application that the chain is for. */
   readonly audience: string;
 };
 
@@ -112,7 +111,6 @@ export type SingleUse = {
   readonly forSeconds: number;
 };
 
-/** The request for an additional ticket in the chain of a live ticket. */
 export type AdditionalIssueRequest = {
   /** The live ticket, which stays live. One of the proofs must equal its challenge. */
   readonly live: { readonly kind: TicketKind; readonly ticket: string; readonly proofs: readonly string[] };

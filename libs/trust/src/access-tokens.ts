@@ -251,7 +251,6 @@ export function assertRight(caller: Caller, right: string): void {
 
 type FollowingVerifierOptions = {
   readonly clock: Clock;
-  /** Returns the policies of the issuers whose tokens a verifier with this registry accepts. */
   readonly policiesOf: (registry: Registry) => readonly IssuerPolicy[];
   readonly fetchOutbound: OutboundFetch;
   /** Logs why keys cannot be fetched. */

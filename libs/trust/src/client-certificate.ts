@@ -3,7 +3,6 @@ import type { IncomingMessage } from 'node:http';
 import { Type } from '@clinical-launch/contracts/type';
 import { type Environment, readEnvironment } from '@clinical-launch/runtime/environment';
 
-/** The setting for the header that contains client certificates. */
 export const certificateHeaderSettings = Type.Object({
   CLIENT_CERTIFICATE_HEADER: Type.Optional(
     Type.String({
@@ -58,7 +57,6 @@ export function clientCertificateOf(
   };
 }
 
-/** The parts of a certificate that decide whether it authenticates a client. */
 export type CertificateSubject = {
   /** Returns whether the certificate has this subject alternative name of the type dNSName, ignoring case. */
   hasDnsName(name: string): boolean;

@@ -27,7 +27,6 @@ export type ProvenRequest = {
    * the service receives.
    */
   readonly url: string;
-  /** The access token that is sent with the proof. */
   readonly token?: string;
 };
 

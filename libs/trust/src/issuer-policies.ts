@@ -26,7 +26,6 @@ export type IssuerPolicy = {
    * fits.
    */
   readonly requiresKeyId: boolean;
-  /** The clients whose tokens are accepted. */
   readonly clients: ReadonlyMap<string, AcceptedClient>;
 };
 

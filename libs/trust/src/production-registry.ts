@@ -45,7 +45,6 @@ const demoSealer = createPurposeSealer('callback', [demoSealingKey]);
  */
 type Rule<Entry> = (entry: Entry) => readonly string[];
 
-/** Rules for clients of the platform's realms. */
 const clientRules: readonly Rule<RegisteredClient>[] = [
   ({ clientId }) => demoIdProblems(clientId),
   ({ jwksUri }) => (jwksUri === undefined ? [] : httpsProblems(jwksUri, '.jwksUri')),

@@ -19,7 +19,6 @@ const retryMs = { known: 60_000, none: 2000 };
 const unknownKeyMs = 5000;
 
 type Options = {
-  /** The owner of the keys, for metrics and the log. */
   readonly owner: string;
   /** Fetches the JSON Web Key Set. @throws if it cannot be fetched */
   readonly fetchKeys: () => Promise<unknown>;

@@ -22,7 +22,6 @@ export type AuditTrailConfig = {
   readonly publicUrl: string;
   /** The keys that sign the checkpoints and seal the rows. */
   readonly keys: AuditKeys;
-  /** Creates patients' pseudonyms with the platform's key. */
   readonly pseudonyms: PatientPseudonyms;
   /** The years for which a month of events is stored before it is deleted. */
   readonly retentionYears: number;
@@ -64,7 +63,6 @@ export function readAuditTrailConfig(environment: Environment): AuditTrailConfig
 
 const keySetting = 'AUDIT_SIGNING_KEY';
 
-/** The setting that contains the keys, for the reference of settings. */
 export const auditKeySettings = {
   [keySetting]: Type.String({
     $comment: inProduction,

@@ -23,7 +23,6 @@ export type AuditPagesConfig = {
   readonly clientId: string;
   /** Absent for a public client. */
   readonly clientSecret?: string;
-  /** The claim that lists the rights of a user. */
   readonly rightClaim: string;
   /** Seals the cookies of the pages, and callers' identifiers in addresses. */
   readonly sealer: Sealer;

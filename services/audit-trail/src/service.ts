@@ -44,7 +44,6 @@ export type AuditTrailDependencies = {
   readonly events: Outbox;
   /** The claims on callers' identifiers. This service records and restores the claims. */
   readonly claims: Claims;
-  /** The sessions that users have ended by signing out. */
   readonly endedSessions: EndedSessions;
   readonly clock: Clock;
   readonly logger: Logger;

@@ -26,7 +26,6 @@ export type DeveloperPortalConfig = {
   readonly namespaces: Namespaces;
   /** The audience of access tokens. Clients request the scope `<audience>/.default`. */
   readonly audience: string;
-  /** The keys that sign conformance statements. */
   readonly statementKeys: Ed25519Keys;
   /** The networks (CIDR) that may receive callbacks in addition to the public internet, also by http. */
   readonly allowedNetworks: readonly string[];
@@ -55,7 +54,6 @@ export const developerPortalSettings = Type.Object({
 
 const keySetting = 'STATEMENT_SIGNING_KEY';
 
-/** The setting with the keys that sign conformance statements, for the reference of settings. */
 export const statementKeySettings = {
   [keySetting]: Type.String({
     $comment: inProduction,

@@ -12,7 +12,6 @@ export type IdentityProviderConfig = {
   readonly audience: string;
   readonly isProduction: boolean;
   readonly supportLine?: string | undefined;
-  /** Creates the pseudonyms of patients for audit events. */
   readonly pseudonyms: PatientPseudonyms;
   /** The header in which the edge forwards client certificates. If absent, certificates are ignored. */
   readonly clientCertificateHeader?: string | undefined;

@@ -3,11 +3,9 @@ import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { ServiceError, tooMany } from '@clinical-launch/http/errors';
 
 type RefusalOptions = {
-  /** The parameter that the message is about. */
   readonly parameter?: string;
   /** A more specific message than the one in `tokenRefusals`. */
   readonly message?: string;
-  /** What follows the message. */
   readonly detail?: string | undefined;
   readonly headers?: Readonly<Record<string, string>>;
   readonly cause?: unknown;

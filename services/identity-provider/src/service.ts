@@ -37,7 +37,6 @@ export type IdentityProviderDependencies = {
   readonly registry: RegistrySource;
   readonly storage: Storage;
   readonly tickets: Tickets;
-  /** The access tokens revoked by their clients. */
   readonly revokedTokens: RevokedTokens;
   readonly events: Outbox;
   readonly clock: Clock;

@@ -32,7 +32,6 @@ export type LaunchApiConfig = {
   readonly identifierCheck: IdentifierCheck;
   /** The header in which the edge forwards client certificates. If absent, certificates are ignored. */
   readonly clientCertificateHeader?: string | undefined;
-  /** Creates the pseudonyms of patients for audit events. */
   readonly pseudonyms: PatientPseudonyms;
   readonly isProduction: boolean;
 };

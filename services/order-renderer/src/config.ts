@@ -37,7 +37,6 @@ export type OrderRendererConfig = {
   readonly xmlNamespace: string;
   /** The IANA time zone of the local times in the document. */
   readonly timeZone: string;
-  /** The system that the document contains as its author. */
   readonly system: { readonly name: string; readonly version: string };
   /** The milliseconds for which a request waits for a document in preparation. */
   readonly documentWaitMs: number;

@@ -33,7 +33,6 @@ export type OrderRendererDependencies = {
   readonly storage: Storage;
   readonly tickets: Pick<Tickets, 'find'>;
   readonly bus: Pick<EventBus, 'publish'>;
-  /** The registry, with the callbacks of the clients. */
   readonly registry: RegistrySource;
   /** The sealers that open sealed orders and callback secrets. */
   readonly sealers: Pick<Sealers, 'order' | 'callback'>;

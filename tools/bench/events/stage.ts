@@ -24,7 +24,6 @@ type StoredRow = { readonly id: string; readonly row: number };
  * PostgreSQL.
  */
 export type Stage = {
-  /** Appends one event to the outbox, as the services do. */
   append(event: CloudEvent): Promise<void>;
   /** Returns the process ids of each program, including child processes. */
   processes(): Readonly<Record<'audit-trail' | 'RabbitMQ' | 'PostgreSQL' | 'Redis', readonly number[]>>;
@@ -109,7 +108,6 @@ async function rowsAfter(database: AuditDatabase, row: number): Promise<readonly
   return rows.map(({ id, sequence }) => ({ id, row: Number(sequence) }));
 }
 
-/** Returns the process of a server and its children. */
 function familyOf({ processId }: PrivateServer): readonly number[] {
   const parent = processId?.();
   if (parent === undefined) return [];

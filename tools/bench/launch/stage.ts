@@ -17,7 +17,6 @@ const claimsPerPage = 5000;
 
 /** The programs of the launch path. */
 export type Stage = {
-  /** The identity provider. */
   readonly issuer: Measured;
   readonly api: Measured;
   readonly gateway: Measured;

@@ -2,7 +2,6 @@ import type { Action, LaunchRequest } from '@clinical-launch/contracts/launch-co
 import type { OrderingDatabase } from '@clinical-launch/ordering/store/database';
 import { inventPatient } from '../../../services/ordering/test/stored/invented-requests.ts';
 
-/** A kind of page to measure. */
 export type Scenario = {
   readonly name: string;
   readonly action: Action;
@@ -16,9 +15,7 @@ export type Scenario = {
 
 export type Stored = {
   readonly database: OrderingDatabase;
-  /** A practice with very many requests. */
   readonly large: LaunchRequest['practice'];
-  /** A practice whose requests are all for one patient. */
   readonly single: LaunchRequest['practice'];
 };
 

@@ -8,7 +8,6 @@ import { brokerAccess, eventSourceNames, serviceNames } from './service-access.t
 import { UsageError } from './usage-error.ts';
 
 type AccessOptions = {
-  /** The directory in which the files are written. */
   readonly directory: string;
   /** The directory that contains the credentials `<service>/redis-url` and `<service>/amqp-url`. */
   readonly secrets: string;

@@ -3,7 +3,6 @@ import { checkReferences, type KubernetesObject } from './check-references.ts';
 
 /** A value of a manifest that the operator must replace. */
 export type Placeholder = {
-  /** The kind and name of the object. */
   readonly object: string;
   /** The path of the value in the object, such as `spec.rules[0].host`. */
   readonly path: string;

@@ -26,7 +26,6 @@ type PodSpec = {
 };
 type Template = { readonly template?: { readonly spec?: PodSpec } };
 
-/** A Kubernetes object, with the members that this check reads. */
 export type KubernetesObject = {
   readonly kind?: string;
   readonly metadata?: { readonly name?: string; readonly namespace?: string };

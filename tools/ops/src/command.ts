@@ -2,7 +2,6 @@ import type { Environment } from '@clinical-launch/runtime/environment';
 
 /** A positional argument: `<event id>`. */
 export type Argument = {
-  /** The name in the usage. */
   readonly name: string;
   readonly summary: string;
   readonly isOptional?: true;
@@ -19,7 +18,6 @@ export type Option = {
   readonly value?: string;
   /** Explains the option. Also used as the question on a terminal. */
   readonly summary: string;
-  /** Flags are optional. */
   readonly isOptional?: true;
   readonly isRepeatable?: true;
   /** Whether the command never asks for this option at a terminal. */
@@ -30,10 +28,8 @@ export type Option = {
 
 type FaultOf = (value: string) => string | undefined;
 
-/** An environment variable that a command reads. */
 export type Setting = { readonly name: string; readonly summary: string };
 
-/** The input of a command. */
 export type Input = {
   readonly arguments: readonly string[];
   /** The values of the given options, by name. Flags have no values. */
@@ -50,9 +46,7 @@ export type Input = {
 /** The values of each option, by its name. An option that was not given is absent. */
 export type Answers = ReadonlyMap<string, readonly string[]>;
 
-/** The result of a command. */
 export type Outcome = {
-  /** The lines for people. */
   readonly lines: readonly string[];
   /** The result for programs, printed as JSON with `--json`. */
   readonly result: unknown;
@@ -74,7 +68,6 @@ export type Command = {
   run(input: Input): Promise<Outcome>;
 };
 
-/** Several commands on one subject. */
 export type Group = { readonly summary: string; readonly commands: Readonly<Record<string, Command>> };
 
 /** The target of `npm run ops -- <name>`: a group of commands, or one command. */

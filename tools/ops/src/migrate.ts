@@ -16,14 +16,12 @@ const migrationsOf: Readonly<Partial<Record<ServiceName, ServiceMigrations>>> = 
   ordering: ofOrdering,
 };
 
-/** Every schema of the database, with its migrations. */
 const serviceSchemas = Object.entries(databaseAccess).map(([service, { schema }]) => {
   const migrations = migrationsOf[service as ServiceName];
   if (migrations === undefined) throw new TypeError(`The migrations of ${service} are not listed`);
   return { schema, migrations };
 });
 
-/** The result of the command. */
 export type MigrationReport = { readonly schemas: readonly string[]; readonly roles: readonly string[] };
 
 /**

@@ -3,7 +3,6 @@ import { readFileSync } from 'node:fs';
 import type { EventSource } from '@clinical-launch/contracts/events/cloud-event';
 import { defaultPrefix } from '@clinical-launch/redis/redis-scripts';
 
-/** A Redis user and its service. */
 export type RedisUser = {
   readonly service: EventSource;
   readonly name: string;

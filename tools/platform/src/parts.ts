@@ -26,7 +26,6 @@ import type { RevokedTokens } from '@clinical-launch/trust/revoked-tokens';
 // The client library of a server is loaded only if the variable of the server is set. Each library costs a
 // tenth of the start time and of the memory.
 
-/** The parts that use Redis in a deployment. */
 export type TicketParts = RunningPart & {
   readonly tickets: Tickets;
   readonly events: Outbox;
@@ -74,7 +73,6 @@ async function openOnRedis(options: RedisPartOptions): Promise<TicketParts> {
   };
 }
 
-/** Creates tickets, limits and their outboxes in memory. */
 function createInMemory({ environment, clock, logger }: RedisPartOptions): TicketParts {
   const relays: Relay[] = [];
   const createOutbox = () => new InMemoryOutbox(() => relays.forEach((relay) => relay.nudge()));

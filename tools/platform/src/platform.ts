@@ -243,7 +243,6 @@ async function createMounts(
   ];
 }
 
-/** Checks an operator's registry together with the other parts of the configuration. */
 function checkRegistry(environment: Environment): void {
   const { REGISTRY_FILE: path, PUBLIC_URL: publicUrl } = environment;
   if (path) checkRegistryFile(environment, { path, publicUrl: publicUrl || 'http://localhost' });

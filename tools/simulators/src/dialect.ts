@@ -8,7 +8,6 @@ import { audienceSetting } from '@clinical-launch/trust/trust';
 export type Dialect = {
   /** The scope for all rights of a client: `<APP_ID_URI>/.default`. */
   readonly scope: string;
-  /** The namespaces of payloads. */
   readonly namespaces: Namespaces;
 };
 

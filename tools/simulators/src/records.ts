@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import type { LaunchRequest } from '@clinical-launch/contracts/launch-context';
 import { ServiceError } from '@clinical-launch/http/errors';
 
-/** A patient of the invented practice. */
 export type Patient = LaunchRequest['patient'] & {
   readonly id: string;
   readonly guid: string;

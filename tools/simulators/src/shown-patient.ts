@@ -19,5 +19,4 @@ export function shownPatient({ id, name, birthDate, gender, address, identifiers
   };
 }
 
-/** The records with their patients as the pages show them. */
 export const shownRecords = { ...records, patients: records.patients.map(shownPatient) };

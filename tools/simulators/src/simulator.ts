@@ -22,7 +22,6 @@ import { createVisits, type Visits } from './wire/visits.ts';
 export type SimulatorConfig = {
   /** The platform's address for browsers. */
   readonly publicUrl: string;
-  /** The platform's address for the simulators' backends. */
   readonly platformUrl: string;
   readonly dialect: Dialect;
 };
@@ -47,7 +46,6 @@ export function readSimulatorConfig(environment: Environment): SimulatorConfig {
   return Object.freeze({ publicUrl: PUBLIC_URL, platformUrl: PLATFORM_URL ?? PUBLIC_URL, dialect });
 }
 
-/** The shared parts that each simulator receives. */
 export type Simulation = {
   readonly config: SimulatorConfig;
   readonly clock: Clock;
@@ -57,13 +55,11 @@ export type Simulation = {
   readonly visits: Visits;
   /** Converts `address`, which is for browsers, to the address that this backend calls. */
   readonly reach: (address: string) => string;
-  /** The headers of every page. */
   readonly headers: Readonly<Record<string, string>>;
   /** Returns the HTML of a page. `model.application` names the application. */
   readonly page: (template: string, model: object) => string;
   /** Answers with a page. `model.application` names the application. */
   readonly show: (response: ServerResponse, template: string, model: object) => void;
-  /** Redirects the browser with a GET. */
   readonly sendTo: (response: ServerResponse, address: string) => void;
 };
 

@@ -1,11 +1,9 @@
 /** An option of a command: `--port <number>`. */
 export type Option = {
-  /** The name of the value in the usage. */
   readonly value: string;
   readonly summary: string;
 };
 
-/** The values of the given options, by name. */
 export type OptionValues = Readonly<Record<string, string | undefined>>;
 
 /** A command of the twin. Its help and the parsing of its arguments follow from this description. */

@@ -11,7 +11,6 @@ import { getPatient, records } from '@clinical-launch/simulators/records';
 import { callbackSecretOf, type VendorClient } from './vendor-client.ts';
 
 type Dependencies = {
-  /** The client of the vendor, if the twin was started with one. */
   readonly client?: VendorClient | undefined;
   readonly host: HostClient;
   readonly clock: Clock;

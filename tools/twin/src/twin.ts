@@ -28,7 +28,6 @@ export type TwinOptions = {
   readonly publicUrl?: string;
   /** By default, the registry of the demo. */
   readonly registryFile?: string;
-  /** The client of the vendor, which is added to the registry. */
   readonly client?: VendorClient;
   readonly logger: Logger;
   /**

@@ -7,7 +7,6 @@ import { createPurposeSealer, demoSealingKey } from '@clinical-launch/crypto/sea
 import { demoSecret } from '@clinical-launch/trust/production-registry';
 import { type OptionValues, UsageError } from './command.ts';
 
-/** The registration of a vendor's client in the twin. */
 export type VendorClient = {
   readonly clientId: string;
   /** The address of the vendor's backend that receives order documents or logout tokens. */
@@ -48,7 +47,6 @@ export const messagePathOf = (clientId: string): string => `/messages/${encodeUR
 
 type RegistryFile = {
   readonly path: string;
-  /** Deletes the file. */
   readonly remove: () => void;
 };
 

@@ -19,13 +19,11 @@ const pseudonym = Type.String({ pattern: pseudonymPattern });
  * from the launch of the event.
  */
 const concerning = {
-  /** The member of staff, as the caller named them. */
   user: Type.Optional(closed({ username: text(1024), name: Type.Optional(text(1100)) })),
   /** The practice of the user, with its ODS code or local code. */
   practice: Type.Optional(closed({ code: text(1024), name: Type.Optional(text(1024)) })),
   /** The pseudonym of the patient (`createPatientPseudonyms`), never an identifier. */
   patient: Type.Optional(pseudonym),
-  /** The network address of the caller. */
   address: Type.Optional(text(45)),
 };
 
@@ -232,7 +230,6 @@ export const eventCatalogue = {
         practice: Type.Optional(text(1024)),
         /** The client that launched: a practice system or a host application. */
         client: Type.Optional(text(200)),
-        /** The partner application. */
         partner: Type.Optional(text(200)),
       }),
     },
@@ -255,9 +252,7 @@ export const eventCatalogue = {
       tests: Type.Integer({ minimum: 1 }),
       /** What the user did: ordered tests, changed the tests, or recorded samples. */
       step: Type.Optional(Type.Enum(['order', 'change', 'samples'])),
-      /** The number of samples of the request. */
       samples: Type.Optional(Type.Integer({ minimum: 0 })),
-      /** The number of collected samples of the request. */
       samplesCollected: Type.Optional(Type.Integer({ minimum: 0 })),
       /** The encrypted JSON `{ order: Order }`, which contains the request with all its batches. */
       sealed: Type.String(),
@@ -272,7 +267,6 @@ export const eventCatalogue = {
     launchId: guid,
     action: text(25),
     orders: Type.Integer({ minimum: 0 }),
-    /** The pseudonyms of the patients on the page. */
     patients: Type.Optional(Type.Array(pseudonym, { maxItems: 100, uniqueItems: true })),
   }),
   'order.printed.v1': data('The request form or the sample labels were opened for printing.', {
@@ -318,7 +312,6 @@ export const eventCatalogue = {
      * users in.
      */
     clientId: text(200),
-    /** The GUID in the criteria, if the criteria contain a GUID. */
     searchedId: Type.Optional(text(64)),
     /** The names of all search criteria, without their values. */
     criteria: Type.Optional(Type.Array(text(40), { maxItems: 30 })),
@@ -349,7 +342,6 @@ export const eventCatalogue = {
 
 export type EventType = keyof typeof eventCatalogue;
 
-/** The types of events about refused requests. */
 export type RefusalType = Extract<EventType, `${string}.refused.v1`>;
 
 export type EventData<T extends EventType> = Static<(typeof eventCatalogue)[T]>;

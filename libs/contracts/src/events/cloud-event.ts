@@ -30,7 +30,6 @@ export type CloudEvent<T extends EventType = EventType> = {
 /** An event, and its JSON text exactly as its service wrote it, including `macs`. */
 export type WrittenEvent = { readonly event: CloudEvent; readonly text: string };
 
-/** The members that are the same in all events of a request. */
 export type EventOrigin = {
   readonly source: string;
   readonly correlationId: string;

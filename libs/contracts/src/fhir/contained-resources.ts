@@ -10,7 +10,6 @@ export type Reference = { readonly path: string; readonly reference: unknown; re
 export type ContainedResources = {
   /** The errors of all resources of supported types, and of repeated ids. */
   readonly faults: readonly Fault[];
-  /** All references in the contained PractitionerRole resources. */
   readonly references: readonly Reference[];
   /**
    * Returns an error if the reference does not refer to exactly one resource of the required type. Ignores

@@ -57,7 +57,6 @@ const currentLinks = modifier(
   'must not have the type replaced-by. Send the Patient that replaces this one',
 );
 
-/** Returns the schema of an element that is read. */
 const element = <P extends TProperties>(properties: P) => Type.Object({ ...properties, modifierExtension });
 
 const containedReference = element({
@@ -95,7 +94,6 @@ const legibleName = { ...legible, allOf: [...legible.allOf, wellDecoded] };
 const textOrNull = (maxLength: number, annotations = {}) =>
   Type.Unsafe<string | null>({ ...text(maxLength, annotations), type: ['string', 'null'] });
 
-/** Returns the schema of a name of a person or an organisation. */
 const nameText = (maxLength = unnamedLimit) => text(maxLength, legibleName);
 
 function listOf<S extends TSchema>(schema: S, minItems: number, maxItems = maxEntries) {

@@ -225,7 +225,6 @@ function organizationFor(
   return organization && identifier && { identifier, name: organization.name };
 }
 
-/** The content of the two extensions of a ServiceRequest. */
 type RequestExtensions = {
   readonly faults: readonly Fault[];
   readonly references: readonly Reference[];

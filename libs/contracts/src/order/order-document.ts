@@ -11,7 +11,6 @@ export type OrderDocumentOptions = {
   readonly xmlNamespace: string;
   /** The IANA name of the time zone in which the document states times. */
   readonly timeZone: string;
-  /** The system that created the document. */
   readonly system: { readonly name: string; readonly version: string };
 };
 

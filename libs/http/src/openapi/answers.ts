@@ -107,7 +107,6 @@ type RefusalOptions = {
   readonly texts?: Readonly<Record<number, string>>;
   /** If true, a 401 contains a Bearer challenge. */
   readonly isChallenged?: boolean;
-  /** Additional headers by status. */
   readonly headers?: Readonly<Record<number, DescribedAnswer['headers']>>;
 };
 

@@ -15,9 +15,7 @@ export type Operation = {
 
 export type Method = 'get' | 'post' | 'delete';
 
-/** The operations of one path. */
 export type PathItem = { readonly [Name in Method]?: Operation } & {
-  /** The parameters of all operations of the path. */
   readonly parameters?: readonly JsonSchema[];
   readonly servers?: readonly { readonly url: string }[];
 };

@@ -57,7 +57,6 @@ export function amountOf({ type, outcome, count, expired }: ActivityRow, measure
   return measureOfType[type] === measure ? count : 0;
 }
 
-/** The search criteria for the events of a measure. */
 export type MeasureCriteria = {
   readonly types: readonly string[];
   readonly outcomes?: readonly AuditOutcome[];

@@ -20,7 +20,6 @@ export type AuditFault = {
   readonly firstSequence?: number;
   readonly id?: string;
   readonly time?: string;
-  /** The number of the checkpoint. */
   readonly checkpoint?: number;
 };
 

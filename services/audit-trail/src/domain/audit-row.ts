@@ -9,7 +9,6 @@ export type AuditOutcome = 'success' | 'refused' | 'failed';
 /** The details of a launch. An event without a detail inherits it from the event that started the launch. */
 export type LaunchColumns = {
   readonly issuer: string | null;
-  /** The client to which the event is attributed. */
   readonly clientId: string | null;
   readonly userName: string | null;
   readonly userDisplay: string | null;

@@ -22,7 +22,6 @@ type EventWords = {
   readonly seen?: string;
 };
 
-/** The description of each event for readers of the pages. */
 const eventWords: Readonly<Record<EventType, EventWords>> = {
   'launch.url.issued.v1': { group: 'launches', what: 'Launch requested' },
   'launch.url.refused.v1': { group: 'launches', what: 'Launch refused' },

@@ -22,7 +22,6 @@ const askBoth = 'This is for the supplier of the application that called. Give t
 const checkCredentials =
   'Ask the supplier to check the client id and its credentials. If they were changed here, give the supplier the new ones.';
 
-/** The explanation of each refusal code. */
 const codes: Readonly<Record<RefusalCode, Row>> = {
   invalid_payload: ['The practice system sent details of the launch that are not valid.', askSupplier],
   invalid_request: ['The request was not complete, or could not be read.', askBoth],
@@ -129,7 +128,6 @@ const codes: Readonly<Record<RefusalCode, Row>> = {
   document_not_ready: ['The order document was still being prepared.', 'Wait a moment, then open it again.'],
 };
 
-/** The reasons for which the identity provider refuses a token. */
 const tokenReasons: Readonly<Record<Exclude<TokenReason, RefusalCode>, Row>> = {
   not_a_form: ['The token request was not a form.', askBoth],
   body_too_large: ['The token request was too large.', askBoth],

@@ -65,7 +65,6 @@ export const launchNamedIn = (entries: readonly LogEntry[], guid: string): strin
   entries.find((one) => one.correlationId === guid && one.launchId !== null && one.launchId !== guid)
     ?.launchId ?? undefined;
 
-/** The types of the events that begin a launch. */
 export const issuedTypes = ['launch.url.issued.v1', 'desktop.launch.issued.v1'];
 const openedTypes = ['launch.token.redeemed.v1', 'desktop.code.issued.v1'];
 

@@ -1,7 +1,6 @@
 import { entriesOf, memberOf, textsAmong } from '@clinical-launch/contracts/schema';
 import type { AuditOutcome } from './audit-row.ts';
 
-/** The members of a log entry that the pages show. */
 export type LogEntry = {
   readonly id: string;
   readonly time: Date;

@@ -14,7 +14,6 @@ export type PatientAccess = {
   readonly counts: ReadonlyMap<string, number>;
 };
 
-/** The members of an entry that describe an access. */
 export type AccessEvent = Pick<
   LogEntry,
   'type' | 'time' | 'user' | 'userDisplay' | 'practice' | 'practiceName' | 'client'

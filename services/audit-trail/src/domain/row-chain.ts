@@ -22,7 +22,6 @@ export type AuditRow = AuditColumns & {
 
 type Column = {
   readonly name: string;
-  /** The type of the column in the database. */
   readonly type: 'bigint' | 'integer' | 'uuid' | 'timestamptz' | 'text' | 'text[]' | 'boolean';
   readonly textOf: (row: AuditRow) => string | null;
 };

@@ -8,7 +8,6 @@ import type { AuditCriteria } from '../store/audit-search.ts';
 
 const requiredRight = 'audit.read';
 
-/** A request of an authenticated caller. */
 export type ReaderExchange = Exchange & { readonly caller: Caller };
 
 export type ReaderDependencies = { readonly tokens: AccessTokenVerifier; readonly events: Outbox };
@@ -51,7 +50,6 @@ export function auditRefusal(used: EventData<'audit.refused.v1'>['interface']): 
 
 type Searched = {
   readonly criteria: Pick<AuditCriteria, 'correlationId' | 'patient'>;
-  /** The names of the criteria. */
   readonly names: readonly string[];
   readonly format: NonNullable<EventData<'audit.searched.v1'>['format']>;
 };

@@ -81,7 +81,6 @@ const height = 110;
 const bottom = 22;
 const top = 16;
 
-/** Returns the geometry of a bar chart. */
 function chartOf(figures: readonly Figure[], labels: readonly (string | undefined)[]) {
   const max = Math.max(1, ...figures.map(({ value }) => value));
   const step = width / Math.max(1, figures.length);

@@ -203,7 +203,6 @@ const columnValues = sql.raw(
   [...chainedColumns.map(({ name }) => name), `decode(hash, 'hex')`, `decode(seal, 'hex')`].join(', '),
 );
 
-/** Inserts all rows in one statement. */
 async function insertRows(transaction: Transaction<AuditTables>, rows: readonly ChainedRow[]) {
   const records = JSON.stringify(rows.map(recordOf));
   await sql`insert into audit_trail.audit_event (${columnNames})

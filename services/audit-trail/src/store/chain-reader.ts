@@ -7,7 +7,6 @@ export type BrokenRow = {
   readonly sequence: number;
   readonly id: string;
   readonly time: string;
-  /** The sequence number of the previous row. */
   readonly previous: number;
 };
 
@@ -35,7 +34,6 @@ export type ChainReader = {
   range(partition: string, period: Period): Promise<{ first: number; last: number } | undefined>;
   /** Returns the last row before the given row. */
   before(partition: string, sequence: number): Promise<ChainEnd>;
-  /** Returns the rows that follow a gap in the sequence. */
   gaps(partition: string): Promise<readonly BrokenRow[]>;
   /** Returns the event id and time of a row, for faults that contain only its sequence number. */
   rowAt(partition: string, sequence: number): Promise<Pick<BrokenRow, 'id' | 'time'> | undefined>;

@@ -34,7 +34,6 @@ export type PendingPartition = {
   readonly since: Date;
 };
 
-/** Reads the rows to export. */
 export type ExportedRows = {
   /**
    * Returns, in order, the given partitions that have rows which were not exported. The progress of a

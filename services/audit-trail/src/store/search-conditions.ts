@@ -9,13 +9,11 @@ export type AuditCriteria = {
   readonly id?: string | undefined;
   /** The GUID of a launch or request. Also matches events that refer to this GUID as their launch. */
   readonly correlationId?: string | undefined;
-  /** The client to which the event is attributed. */
   readonly client?: string | undefined;
   /** The username, case-insensitive. */
   readonly user?: string | undefined;
   /** An ODS code or local code. */
   readonly practice?: string | undefined;
-  /** A patient's pseudonym. */
   readonly patient?: string | undefined;
   /** A patient's pseudonym, for events of lists that showed the patient. */
   readonly listedPatient?: string | undefined;
@@ -43,7 +41,6 @@ export type Column = keyof AuditTables['audit_event'];
 
 /** The conditions that rows must meet. */
 export type Conditions = {
-  /** The columns and values that an event contains itself or inherits from its launch. */
   readonly launch: readonly (readonly [Column, string])[];
   /**
    * Returns the conditions on the columns that an event never inherits. `alias` is the table in the query.

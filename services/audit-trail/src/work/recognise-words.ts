@@ -7,7 +7,6 @@ import type { KnownParties } from '../store/known-parties.ts';
 /** The typed text of a search by field. The text of `q` can mean anything. */
 export type TypedWords = Readonly<Partial<Record<'q' | 'practice' | 'user' | 'client', string>>>;
 
-/** A possible meaning of typed text. */
 export type Meaning = {
   /** Describes the meaning to the reader, who chooses between several meanings. */
   readonly text: string;

@@ -15,7 +15,6 @@ export type EventStores = {
  */
 export type StoreEvents = (events: readonly CloudEvent[]) => Promise<void>;
 
-/** Creates the function that stores events. */
 export const storeEvents =
   ({ store, clients, parties }: EventStores): StoreEvents =>
   async (events) => {

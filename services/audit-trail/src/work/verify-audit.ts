@@ -16,7 +16,6 @@ export type Verification = {
 
 /** The position up to which the log was verified. */
 export type VerifiedPlace = {
-  /** The end of each partition. */
   readonly ends: ReadonlyMap<string, ChainEnd>;
   /** The last checkpoint and its hash, which the next checkpoint contains. */
   readonly checkpoint: CheckpointPlace;
@@ -26,7 +25,6 @@ type VerifyOptions = {
   readonly chain: ChainReader;
   readonly checkpoints: Checkpoints;
   readonly keys: Pick<AuditKeys, 'verification' | 'seals'>;
-  /** Limits the verification to rows of this period. */
   readonly period?: Period;
   /** Limits the verification to rows after this position. */
   readonly since?: VerifiedPlace;

@@ -5,11 +5,9 @@ import { signatureHeaders } from '@clinical-launch/crypto/webhook-signature';
 /** The time limit of a receiver's answer in milliseconds. It includes the wait for the next poll. */
 export const answerMs = 10_000;
 
-/** The kinds of test callbacks that a developer can send. */
 export const testKinds = ['valid', 'wrong-signature', 'old', 'duplicate'] as const;
 export type TestKind = (typeof testKinds)[number];
 
-/** One attempt to pass a callback to a receiver. */
 export type Attempt = {
   /** Milliseconds since 1970. */
   readonly at: number;

@@ -8,21 +8,17 @@ type ShownHeader = { readonly name: string; readonly value: string };
  * the values of only a few, so that the portal stores no secrets and no patient data.
  */
 export type RecordedRequest = {
-  /** The correlation id of the answer. */
   readonly id: string;
   /** Milliseconds since 1970. */
   readonly at: number;
   readonly durationMs: number;
   readonly method: string;
   readonly path: string;
-  /** The names of the known parameters in the query. */
   readonly parameters: readonly string[];
   readonly status: number;
   readonly fault?: FaultName;
   readonly sent: readonly ShownHeader[];
   readonly received: readonly ShownHeader[];
-  /** The error code of a refused request. */
   readonly code?: string;
-  /** One sentence for each fault of the request. */
   readonly findings: readonly string[];
 };

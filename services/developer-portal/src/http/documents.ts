@@ -8,7 +8,6 @@ import type { Portal } from './portal.ts';
 /** The documents that `npm run docs` writes. */
 const folder = new URL('../../pages/', import.meta.url);
 
-/** An entry of the index of the documents. */
 type Entry = {
   readonly group: 'guides' | 'reference' | 'examples';
   readonly slug: string;

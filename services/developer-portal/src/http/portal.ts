@@ -37,7 +37,6 @@ type PlatformCall = {
   readonly headers?: Readonly<Record<string, string>>;
 };
 
-/** The data that the portal stores in memory. */
 type Stores = {
   readonly sessions: Sessions;
   readonly callbacks: Callbacks;

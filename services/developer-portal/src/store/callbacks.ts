@@ -36,7 +36,6 @@ export function createCallbacks() {
       return recorded;
     },
 
-    /** Returns the address to which the portal sends the callbacks of a client. */
     addressOf: (clientId: string): string | undefined => addresses.get(clientId),
 
     /** Sets the address of a client, or removes it if `address` is undefined. */

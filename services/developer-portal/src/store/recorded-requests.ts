@@ -17,7 +17,6 @@ export function createRecordedRequests() {
     of: own.of,
     /** Returns the requests at the address of a client that it is not proven to have sent, newest first. */
     othersAt: others.of,
-    /** Adds a request at the address of a registered client. */
     add: (clientId: string, request: RecordedRequest, isProven: boolean): void =>
       (isProven ? own : others).add(clientId, request),
   };

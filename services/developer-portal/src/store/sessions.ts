@@ -50,7 +50,6 @@ export function createSessions(clock: Clock) {
     /** Returns true at most once a minute for a session whose token may have been revoked meanwhile. */
     isDue: open.isDue,
 
-    /** Ends a session. */
     end: open.remove,
   };
 }

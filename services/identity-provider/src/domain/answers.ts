@@ -100,7 +100,6 @@ export const launchAnswer = Type.Object({
 });
 export type LaunchAnswer = Readonly<Static<typeof launchAnswer>>;
 
-/** The answer to a request to end launches. */
 export const endedAnswer = Type.Object({
   ended: Type.Integer({ minimum: 0, description: 'The number of launches that this request ended.' }),
 });

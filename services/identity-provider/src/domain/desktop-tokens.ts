@@ -82,7 +82,6 @@ export function desktopAccessTokenClaims({
     // RFC 9470 section 6 lets a resource server require a recent or a strong sign-in.
     ...signInClaims(context),
     ...hostClaim(context),
-    /** The launch of the token. Revoking the launch revokes the token. */
     sid: context.launchId,
     authorizations: context.authorizations,
     launch_context: sealedContext,

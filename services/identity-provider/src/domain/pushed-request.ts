@@ -21,7 +21,6 @@ export function ticketOfRequestUri(requestUri: string): string | undefined {
   return requestUri.startsWith(prefix) ? requestUri.slice(prefix.length) : undefined;
 }
 
-/** The pushed parameters of an authorization request by name. */
 export type PushedParameters = Readonly<Record<string, string>>;
 
 const form = compileSchema(Type.Record(Type.String(), Type.String()));

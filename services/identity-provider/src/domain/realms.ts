@@ -33,10 +33,8 @@ export type DesktopSettings = {
   readonly partners: ReadonlyMap<string, RegisteredPartner>;
 };
 
-/** A realm with partner applications. */
 export type DesktopIssuingRealm = IssuingRealm & { readonly desktop: DesktopSettings };
 
-/** The realms of the current registry. */
 export type Realms = {
   all(): readonly IssuingRealm[];
   /**

@@ -25,7 +25,6 @@ export type KeyTimes = {
   readonly kid: string;
   readonly algorithm: SigningAlgorithm;
   readonly signsFrom: number;
-  /** The longest lifetime of the tokens that the key signs. */
   readonly longestTokenSeconds: number;
 };
 

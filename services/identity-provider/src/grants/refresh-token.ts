@@ -33,7 +33,6 @@ type RefreshDependencies = {
   readonly events: Outbox;
 };
 
-/** A refresh token and the request that sent it. */
 type Refresh = RefreshDependencies & { readonly token: string; readonly request: PartnerRequest };
 
 /**

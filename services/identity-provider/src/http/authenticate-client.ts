@@ -30,7 +30,6 @@ export type ClientAuthenticationDependencies = {
 
 export type SenderDependencies = ClientAuthenticationDependencies & { readonly limiter: RateLimiter };
 
-/** The parts of a request that can authenticate a client. */
 type Authenticating = Pick<FormExchange, 'realm' | 'parameters'> & {
   readonly dependencies: SenderDependencies;
   readonly authorization: string | undefined;

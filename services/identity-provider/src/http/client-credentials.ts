@@ -1,7 +1,6 @@
 import { TokenRefusal } from '../errors.ts';
 import { assertionParameters } from './client-assertion.ts';
 
-/** The unchecked client credentials of a request. */
 export type ClientCredentials = {
   readonly clientId: string;
   readonly clientSecret: string;

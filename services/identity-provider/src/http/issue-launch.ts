@@ -31,12 +31,10 @@ import type { DesktopIssuingRealm } from '../domain/realms.ts';
 import type { LaunchCaller } from './call-launch-url.ts';
 import type { DesktopExchange } from './realm-guards.ts';
 
-/** The right that a host application needs. */
 export const hostRight = 'launch.issue';
 /** The accepted content types and size of a launch request. */
 export const launchBody = { types: ['application/json'], limitBytes: 32 * 1024 };
 
-/** The dependencies that authenticate a host application. */
 export type HostDependencies = {
   readonly tokens: AccessTokenVerifier;
   readonly limiter: RateLimiter;

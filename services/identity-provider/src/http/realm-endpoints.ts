@@ -109,7 +109,6 @@ export function realmEndpoints(dependencies: RouteDependencies): Endpoint[] {
   ];
 }
 
-/** Creates the endpoints of host applications. */
 function hostEndpoints(dependencies: RouteDependencies): Endpoint[] {
   const place = inRealm(dependencies.realms);
   const shared = { source, dialect: oauthDialect, place, headers: neverCached };

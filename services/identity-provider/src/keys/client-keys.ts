@@ -59,7 +59,6 @@ function keysByOwner(
   );
 }
 
-/** Returns the published keys of a client, as those of an issuer. */
 const publishedKeys = (owner: string, jwksUri: URL, { clock, logger, fetchOutbound }: Options) =>
   createPublishedKeys({
     owner,

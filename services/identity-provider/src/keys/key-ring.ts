@@ -31,7 +31,6 @@ type KnownKeys = {
   readonly readAt: number;
 };
 
-/** The key that currently signs for a realm. */
 export type Signer = {
   readonly algorithm: SigningAlgorithm;
   /**

@@ -109,7 +109,6 @@ export const authorizationProperties: Readonly<Record<string, JsonSchema>> = Obj
 
 const alwaysNeeded = authorizationRules.filter(({ isOptional }) => !isOptional).map(({ name }) => name);
 
-/** A complete authorization request. */
 export const authorizationRequest: JsonSchema = {
   type: 'object',
   properties: authorizationProperties,

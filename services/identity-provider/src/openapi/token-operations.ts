@@ -7,7 +7,6 @@ import { clientForm, describedParameters, dpopHeader, examples, formBody } from 
 
 /** The differences between client realms and desktop realms. */
 export type DescribedRealm = {
-  /** The suffix of each operation id. */
   readonly suffix: '' | 'InDesktopRealm';
   readonly isDesktop: boolean;
   readonly tag: string;

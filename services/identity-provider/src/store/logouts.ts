@@ -32,12 +32,10 @@ export type NewLogout = {
   readonly traceparent: string;
 };
 
-/** A delivery leased by this process. */
 export type DueLogout = LeasedDelivery & NewLogout;
 
 /** The store of logout tokens to deliver. Times are milliseconds since 1970. */
 export type Logouts = DeliveryQueue<DueLogout> & {
-  /** Adds a delivery. Returns whether it is new. */
   add(logout: NewLogout, now: number): Promise<boolean>;
   /**
    * Stores the result of an attempt. Does nothing if the lease has expired and another process has leased the

@@ -37,7 +37,6 @@ type LaunchUrlAnswer = Static<typeof launchUrlAnswer>;
 export type RequestLaunchUrlDependencies = {
   readonly tickets: Pick<Tickets, 'issue'>;
   readonly clock: Clock;
-  /** Receives the client of each issued launch URL. */
   readonly onIssued: (clientId: string) => void;
 };
 

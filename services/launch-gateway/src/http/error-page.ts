@@ -6,7 +6,6 @@ import { type ErrorDialect, problemDialect, type ServiceError } from '@clinical-
 import { isForDocument } from '@clinical-launch/http/request-target';
 import type { LaunchGatewayConfig } from '../config.ts';
 
-/** The parameters for the error page of a practice system. */
 type Shown = {
   /** The GUID by which support can find the refusal. */
   readonly reference: string;

@@ -28,7 +28,6 @@ import { toErrorPage } from './error-page.ts';
 const script = "location.replace(document.querySelector('a').href)";
 const scriptHash = `'sha256-${createHash('sha256').update(script).digest('base64')}'`;
 
-/** A request to open a launch. */
 export type LaunchExchange = Exchange & {
   readonly launchToken: string;
   readonly codeVerifier: string;

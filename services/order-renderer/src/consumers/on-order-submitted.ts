@@ -18,7 +18,6 @@ type Dependencies = {
   readonly config: OrderRendererConfig;
   readonly sealer: Sealer;
   readonly clock: Clock;
-  /** Returns whether this client has a callback address. */
   readonly isToBeDelivered: (client: ClientKey) => boolean;
   readonly store: (document: NewDocument, events: readonly CloudEvent[]) => Promise<void>;
 };

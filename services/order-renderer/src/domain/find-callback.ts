@@ -1,7 +1,6 @@
 import { issuerOf } from '@clinical-launch/contracts/addresses';
 import type { RegisteredCallback, Registry } from '@clinical-launch/contracts/registry';
 
-/** The issuer and client ID that identify a client. */
 export type ClientKey = { readonly issuer: string; readonly clientId: string };
 
 /**

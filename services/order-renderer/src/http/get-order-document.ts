@@ -34,7 +34,6 @@ type Form = {
   readonly frameAncestors: (session?: LaunchContext) => readonly string[];
   /** Whether the answer includes the other orders of the launch. */
   readonly hasOthers: boolean;
-  /** Whether the address is outside the path of the session cookie. */
   readonly isOutsideCookiePath?: true;
   readonly send: (
     response: ServerResponse,

@@ -35,7 +35,6 @@ export type NewDelivery = {
   readonly now: string;
 };
 
-/** A delivery leased by this process. */
 export type DueDelivery = LeasedDelivery & {
   readonly issuer: string;
   readonly clientId: string;

@@ -9,7 +9,6 @@ import type { FhirResourceType, TokenContext } from '@clinical-launch/contracts/
 export const ukCoreProfile = (type: FhirResourceType): string =>
   `https://fhir.hl7.org.uk/StructureDefinition/UKCore-${type}`;
 
-/** The system of identifiers that are URIs. */
 const uriSystem = 'urn:ietf:rfc:3986';
 
 /**

@@ -14,7 +14,6 @@ export type LaunchOfToken = {
   readonly tokenId: string;
   /** The issuer of the token, which is the base address of its FHIR resources. */
   readonly issuer: string;
-  /** The scope values of the token. */
   readonly scopes: readonly string[];
   /** The permissions of the user, such as `clinical-cr.read`. */
   readonly authorizations: readonly string[];
@@ -45,7 +44,6 @@ export type Resource = {
   represent(context: TokenContext, launch: LaunchOfToken, id: string): object | undefined;
 };
 
-/** The permission to read the patient. */
 const readsPatient = 'clinical-cr.read';
 
 /** The resources below `/resource/`, as the host application sent them. */

@@ -42,7 +42,6 @@ const refusals = (statuses: readonly number[]): DescribedAnswers =>
     },
   });
 
-/** What a token needs to read each type. */
 const needs = {
   Patient:
     'Requires the permission `clinical-cr.read`, and one of the scopes `resource.read`, `patient/Patient.rs` and `patient/*.rs`. The id is `patient` in the token response.',

@@ -93,7 +93,6 @@ export async function endLaunches(request: EndRequest, dependencies: Dependencie
 
 type CreateEvent = <Type extends EventType>(type: Type, data: EventData<Type>) => CloudEvent<Type>;
 
-/** Returns the function that creates the operator's events, all in one trace. */
 function createEvents(): CreateEvent {
   const traceId = randomUUID().replaceAll('-', '');
   return (type, data) =>

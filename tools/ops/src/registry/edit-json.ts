@@ -54,7 +54,6 @@ function change(text: string, path: JSONPath, { value, ...options }: Change): st
   return formatted.slice(0, from) + onOneLine(formatted.slice(from, newEnd)) + formatted.slice(newEnd);
 }
 
-/** Returns the indentation and the line end of a text. */
 function indentationOf(text: string) {
   const unit = /\n([ \t]+)\S/.exec(text)?.[1] ?? '  ';
   return {

@@ -6,7 +6,6 @@ import { UsageError } from '../usage-error.ts';
 import { practiceFault, practicesOf } from './practices.ts';
 import { faultBy } from './value-faults.ts';
 
-/** A member of a registry entry, and the option that sets it. */
 export type Member = {
   readonly option: Option;
   readonly name: string;
@@ -104,9 +103,7 @@ const { desktop, clients } = realm.properties;
 const issuer = registrySchema.properties.trustedIssuers.items;
 
 export const realmMembers = membersOf(realm);
-/** The additional members of a desktop realm. */
 export const desktopMembers = membersOf(desktop);
-/** The members of a client of our realms. */
 export const clientMembers = membersOf(clients.items);
 export const partnerMembers = membersOf(desktop.properties.partners.items);
 /** The members of a trusted identity provider. */

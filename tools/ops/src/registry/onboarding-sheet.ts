@@ -7,7 +7,6 @@ import type { RegistryDocument } from './registry-document.ts';
 
 const guide = 'docs/guides/pms.md';
 const launchRight = 'ocs-launch.write';
-/** The titles on the sheet for the values that the command reports. */
 const titles: Readonly<Record<string, string>> = {
   client_id: 'Client id',
   base_address: 'Base address',
@@ -51,7 +50,6 @@ export function addPms(document: RegistryDocument, answers: Answers, context: Co
   };
 }
 
-/** Returns the sheet in Markdown. */
 function sheetOf(name: string, values: ReadonlyMap<string, string>): string {
   const rows = Object.entries(titles).map(([key, title]) => `| ${title} | ${cell(values.get(key) ?? '')} |`);
   const secret = values.has('client_secret')

@@ -27,20 +27,17 @@ export type Edit = {
   readonly reported: Reported;
   /** The result for `--json`, if it differs from the report. */
   readonly result?: unknown;
-  /** The problems found. */
   readonly problems?: readonly string[];
   /** An additional file to create. If this file cannot be written, nothing is changed. */
   readonly newFile?: { readonly path: string; readonly text: string };
 };
 
-/** The input of a command in addition to the registry and its options. */
 export type Context = {
   /** Milliseconds since 1970. */
   readonly now: number;
   readonly isProduction: boolean;
   /** `PUBLIC_URL`, or a placeholder if that variable is not set. */
   readonly publicUrl: string;
-  /** The audience of access tokens. */
   readonly audience: string;
   /** Whether `SEALING_KEYS_CALLBACK` or `SEALING_KEYS` is set. Without them, the demo's key is used. */
   readonly hasKeys: boolean;
@@ -72,7 +69,6 @@ type RegistryCommand = {
 /** The start of reported addresses if `PUBLIC_URL` is not set. */
 export const placeholder = '{PUBLIC_URL}';
 
-/** The setting that names the registry file. */
 export const registryFile = { name: 'REGISTRY_FILE', summary: 'The registry file, if --file is not given' };
 const sealingKeys = {
   name: 'SEALING_KEYS_CALLBACK',

@@ -3,7 +3,6 @@ import { anyPublicUrl, withPublicUrl } from '@clinical-launch/contracts/addresse
 import type { Registry } from '@clinical-launch/contracts/registry';
 import { parseRegistry } from '@clinical-launch/contracts/registry-reading';
 
-/** The text of a registry file, and its content. */
 export type RegistryDocument = { readonly path: string; readonly text: string; readonly registry: Registry };
 
 /** Reads a registry file. @throws Error if it cannot be read or is invalid */

@@ -34,7 +34,6 @@ export type HostClient = {
 };
 
 type WantedLaunch = {
-  /** The client id of the partner application. */
   readonly clientId: string;
   readonly patient: Patient;
   /** The permissions of the signed-in user. */
@@ -99,7 +98,6 @@ export function createHostClient({
 
 const { author, practice, host } = records;
 
-/** The signed-in user and practice. */
 const signedIn = {
   user: {
     userERN: host.userERN,

@@ -12,7 +12,6 @@ import { createHostClient, DesktopLaunchRefused } from './desktop-launch.ts';
 const application = { name: 'Harbour Desktop (simulator)', home: '/demo/host' };
 /** The form of client ids in the registry. The identity provider refuses ids that are not registered. */
 const clientIdForm = /^[\w.~-]{1,200}$/;
-/** The name of the user's permission to read the clinical record. */
 const clinicalPermission = 'clinical-cr.read';
 
 /**

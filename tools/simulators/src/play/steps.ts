@@ -3,7 +3,6 @@ import { pause } from '@clinical-launch/runtime/clock';
 import { demoSecret } from '@clinical-launch/trust/production-registry';
 import type { Dialect } from '../dialect.ts';
 
-/** The platform on which the demo plays its launches. */
 export type PlayedPlatform = Dialect & { readonly baseUrl: string };
 
 /**

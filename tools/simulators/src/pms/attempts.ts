@@ -14,7 +14,6 @@ type Dependencies = {
   readonly payload: object;
   /** Requests another launch for the same patient with a new identifier, and resolves with its URL. */
   readonly requestAnother: () => Promise<string>;
-  /** Opens an address as the browser would. */
   readonly open: (address: string) => Promise<unknown>;
   readonly client: PmsClient;
   /** Creates the client of a practice system without the right to launch. */

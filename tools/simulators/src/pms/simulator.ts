@@ -102,6 +102,5 @@ export function pmsSimulator(simulation: Simulation): Endpoint[] {
   ];
 }
 
-/** Returns the NHS number, which every patient of the demo has. */
 const nhsNumberOf = ({ identifiers }: Patient) =>
   identifiers.find(({ system }) => system === 'nhs-number')?.value ?? 'none';

@@ -5,7 +5,6 @@ import type { Simulation } from '../simulator.ts';
 import { findPerson } from './people.ts';
 import { createStore } from './stored-grants.ts';
 
-/** The path below which the provider answers. */
 export const staffPath = '/demo/staff';
 const scope = 'openid profile';
 const day = 24 * 3600;

@@ -15,7 +15,6 @@ export type RecordedExchange = {
   readonly sender: string;
   /** The time of the request, in milliseconds since 1970. */
   readonly at: number;
-  /** Method and path. */
   readonly line: string;
   readonly request: string;
   /** Absent if only the browser saw the answer. */

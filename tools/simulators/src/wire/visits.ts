@@ -20,7 +20,6 @@ export type Attempt = {
   readonly send: () => Promise<Later | undefined>;
 };
 
-/** The outcome of an attempt. */
 type Attempted = {
   readonly exchanges: RecordedExchange[];
   pending?: Later & { readonly dueAt: number };
@@ -28,7 +27,6 @@ type Attempted = {
 
 /** A launch of a visitor of the demo, with all its recorded exchanges. */
 export type VisitedLaunch = {
-  /** The correlation id of the launch. */
   readonly id: string;
   readonly kind: 'OLTR launch' | 'Desktop launch';
   readonly patient: PersonName;

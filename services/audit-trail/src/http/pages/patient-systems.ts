@@ -1,6 +1,5 @@
 import type { PatientIdentifierSystem } from '@clinical-launch/contracts/coded-identifiers';
 
-/** The options of a form for the system of a patient's identifier. */
 export const patientSystems: readonly { readonly value: PatientIdentifierSystem; readonly text: string }[] = [
   { value: 'nhs-number', text: 'NHS number' },
   { value: 'chi-number', text: 'CHI number' },

@@ -32,7 +32,6 @@ export type TypedSearch = {
    * recognised.
    */
   readonly words: TypedWords;
-  /** The values of the other fields, as parameters for the address of the results. */
   readonly address: URLSearchParams;
   readonly faults: readonly FormFault[];
 };

@@ -6,7 +6,6 @@ import { readSentCookies, setCookie } from '@clinical-launch/pages/cookies';
 import type { Clock } from '@clinical-launch/runtime/clock';
 import type { RevokedTokens } from '@clinical-launch/trust/revoked-tokens';
 
-/** A signed-in member of staff. */
 export type Staff = {
   /** The issuer's `sub` claim for this person. */
   readonly subject: string;
@@ -23,7 +22,6 @@ type Session = Staff & {
   readonly usedAt: number;
 };
 
-/** A sign-in that this browser started. */
 export type BegunSignIn = {
   readonly state: string;
   readonly nonce: string;

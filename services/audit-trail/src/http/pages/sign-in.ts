@@ -17,7 +17,6 @@ export const home = '/audit/';
 type SignInDependencies = {
   readonly openId: OpenId;
   readonly sessions: Sessions;
-  /** The origin that browsers use. */
   readonly origin: string;
   readonly config: Pick<AuditPagesConfig, 'clientId'>;
   readonly events: Outbox;

@@ -30,7 +30,6 @@ export type PagesDependencies = {
 export type Visit = Exchange & { readonly staff: Staff };
 
 type Searched = {
-  /** The GUID, if it is a criterion of the search. */
   readonly searchedId?: string;
   /** The pseudonym of the patient, if it is a criterion of the search. */
   readonly patient?: string;
