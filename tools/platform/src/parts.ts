@@ -1,15 +1,11 @@
-import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import type { EventBus, Outbox } from '@clinical-launch/events/event-bus';
-import { InMemoryOutbox } from '@clinical-launch/events/in-memory-outbox';
 import { InProcessBus } from '@clinical-launch/events/in-process-bus';
-import type { Relay } from '@clinical-launch/events/relay';
 import type { Refusals } from '@clinical-launch/http/refusals';
 import { type Attempts, createAttempts } from '@clinical-launch/limits/attempts';
 import { InMemoryLimits } from '@clinical-launch/limits/in-memory-limits';
 import { createRateLimiter, type RateLimiter } from '@clinical-launch/limits/rate-limit';
 import { readRefusalSettings } from '@clinical-launch/limits/refusal-settings';
 import { createRefusals } from '@clinical-launch/limits/refusals';
-import { startOutboxRelay } from '@clinical-launch/process/outbox-relay';
 import type { PartOptions, RunningPart } from '@clinical-launch/process/parts';
 import type { StoragePart } from '@clinical-launch/process/postgres-part';
 import type { BusPart } from '@clinical-launch/process/rabbitmq-part';
@@ -36,14 +32,16 @@ export type TicketParts = RunningPart & {
   readonly attempts: Attempts;
   readonly refusals: Refusals;
   /** Starts publishing events from the outboxes to the bus, until the returned part is stopped. */
-  readonly startRelay: (bus: EventBus) => RunningPart;
+  readonly startRelay: () => RunningPart;
 };
 
-/** Opens the tickets in Redis, or in memory if `REDIS_URL` is not set. */
-export const chooseTicketParts = (options: RedisPartOptions): Promise<TicketParts> =>
+type TicketPartOptions = RedisPartOptions & { readonly bus: EventBus };
+
+/** Opens the tickets in Redis, or in memory if `REDIS_URL` is not set. In memory, the bus is the outbox. */
+export const chooseTicketParts = (options: TicketPartOptions): Promise<TicketParts> =>
   options.environment.REDIS_URL ? openOnRedis(options) : Promise.resolve(createInMemory(options));
 
-async function openOnRedis(options: RedisPartOptions): Promise<TicketParts> {
+async function openOnRedis(options: TicketPartOptions): Promise<TicketParts> {
   const [
     { openRedisParts },
     { openRedisOutbox, startRedisRelays },
@@ -69,18 +67,15 @@ async function openOnRedis(options: RedisPartOptions): Promise<TicketParts> {
     limiter: createSharedRateLimiter({ ...place, service: options.name }),
     attempts: createAttempts({ ...options, limits }),
     checks: { ...parts.checks, claims: () => claims.areComplete() },
-    startRelay: (bus) => startRedisRelays(parts, bus, options),
+    startRelay: () => startRedisRelays(parts, options.bus, options),
   };
 }
 
-function createInMemory({ environment, clock, logger }: RedisPartOptions): TicketParts {
-  const relays: Relay[] = [];
-  const createOutbox = () => new InMemoryOutbox(() => relays.forEach((relay) => relay.nudge()));
-  const outboxes = { tickets: createOutbox(), refusals: createOutbox() };
-  const outbox = outboxes.tickets;
+function createInMemory({ environment, clock, logger, bus }: TicketPartOptions): TicketParts {
+  const outbox: Outbox = { append: (events) => bus.publish(events) };
   const tickets = new InMemoryTickets({ clock, outbox });
   const { mostEvents, ...refusing } = readRefusalSettings(environment);
-  const limits = new InMemoryLimits({ clock, outbox: outboxes.refusals, mostEvents });
+  const limits = new InMemoryLimits({ clock, outbox, mostEvents });
   const refusals = createRefusals({ ...refusing, limits, clock, logger });
   return {
     tickets: countTickets(tickets),
@@ -92,18 +87,7 @@ function createInMemory({ environment, clock, logger }: RedisPartOptions): Ticke
     attempts: createAttempts({ limits, clock, logger }),
     refusals,
     checks: {},
-    startRelay(bus) {
-      for (const [name, source] of Object.entries(outboxes)) {
-        const publish = (events: readonly CloudEvent[]) => bus.publish(events);
-        relays.push(startOutboxRelay({ name, outbox: source, publish, logger }));
-      }
-      return {
-        checks: {},
-        async stop() {
-          for (const relay of relays) await relay.stop();
-        },
-      };
-    },
+    startRelay: () => ({ checks: {}, stop: async () => undefined }),
     stop: () => refusals.stop(),
   };
 }

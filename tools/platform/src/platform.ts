@@ -177,7 +177,8 @@ async function connectParts({
   const sealers = openEverySealer(environment);
   const storagePart = await chooseStorage(options);
   const busPart = await chooseBus(options);
-  const ticketParts = await chooseTicketParts({ ...options, sealers, requiresCompleteClaims: true });
+  const { bus } = busPart;
+  const ticketParts = await chooseTicketParts({ ...options, bus, sealers, requiresCompleteClaims: true });
   // The list is polled in real time, so its age counts in real time, even if a test moves the clock.
   const revocationsPart = await openRevocationsPart(ticketParts, { clock: systemClock, logger });
   const fetchOutbound = createOutboundFetch({ allowedNetworks: readAllowedNetworks(environment) });
@@ -192,7 +193,6 @@ async function connectParts({
     });
   const { tickets, claims, limiter, attempts, events, refusals } = ticketParts;
   const { revokedTokens, endedSessions } = ticketParts;
-  const { bus } = busPart;
   const { storage } = storagePart;
   const own = { clock, logger, registry, directories, sealers, bus, storage, fetchOutbound };
   const onTickets = { tickets, revokedTokens, endedSessions, claims, limiter, attempts, events };
@@ -201,7 +201,7 @@ async function connectParts({
     desktopTokens: verifierOf(desktopIssuerPolicies),
     refusals,
     checks: { ...storagePart.checks, ...ticketParts.checks, ...revocationsPart.checks },
-    startRelay: () => ticketParts.startRelay(bus),
+    startRelay: ticketParts.startRelay,
     async stop() {
       registry.stop();
       directories.stop();
