@@ -86,7 +86,7 @@ function exampleOf(status: number, code: RefusalCode, { headers = {}, content = 
     'X-Correlation-Id': correlationId,
     'Retry-After': '5',
     // The launch gateway does not reveal whether a launch token is live.
-    'Launch-Refusal': status === 401 ? 'not_valid' : code,
+    'Launch-Refusal': status === 401 && code !== 'missing_parameter' ? 'not_valid' : code,
     'WWW-Authenticate': challengeOf(code),
   };
   const [type] = Object.keys(content);

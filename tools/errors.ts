@@ -11,7 +11,7 @@ export const errorsFile = new URL('../docs/reference/errors.md', import.meta.url
 export const refusalWords: Readonly<Record<RefusalCode, readonly [cause: string, remedy: string]>> = {
   invalid_payload: ['The ServiceRequest or the code challenge is invalid', 'Correct the fields in `errors`'],
   invalid_request: [
-    'The request or its body cannot be read, or is invalid',
+    'The request or its body cannot be read, or is invalid. 408: a body of at most 64 KiB took more than five seconds',
     'Correct the fields in `errors` or in the description',
   ],
   invalid_request_uri: [
@@ -49,7 +49,10 @@ export const refusalWords: Readonly<Record<RefusalCode, readonly [cause: string,
     'The realm does not offer the grant',
     'See `grant_types_supported` in the discovery document',
   ],
-  no_host: ['The request has no `Host` header (HTTP/1.1)', 'Send the header'],
+  no_host: [
+    'The request has no `Host` header (HTTP/1.1), several, or an invalid one',
+    'Send one valid header',
+  ],
   fragment_in_target: [
     'The request target contains `#` (RFC 9112 section 3.2)',
     'Send the address without the fragment',
@@ -113,6 +116,7 @@ export const refusalWords: Readonly<Record<RefusalCode, readonly [cause: string,
     'Ask the operator to list the user among the `editors` of the practice',
   ],
   not_found: ['The address, the realm or the launch does not exist', 'Check the address'],
+  trailing_slash: ['The address exists only without the slash at its end', 'Remove the slash'],
   order_not_found: ['The launch has no such order', 'Check the address, or launch again'],
   no_catalogue: [
     'The laboratory named as performer has no catalogue',
@@ -147,7 +151,7 @@ export const refusalWords: Readonly<Record<RefusalCode, readonly [cause: string,
   ],
   server_error: ['The service has a defect or failed', 'Report the correlation id'],
   temporarily_unavailable: [
-    'Redis, the database or another dependency does not answer',
+    'Redis, the database or another dependency does not answer, or too many bodies are being sent',
     'Repeat the request after `Retry-After`',
   ],
   document_not_ready: ['The order document is being prepared', 'Repeat the request after `Retry-After`'],

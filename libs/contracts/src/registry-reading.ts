@@ -53,14 +53,13 @@ function registryError(faults: readonly FileFault[]): TypeError {
 
 /**
  * Returns the errors that the schema cannot find: repeated entries, the platform's own issuers under
- * `trustedIssuers`, ambiguous realm names, unusable keys, sandbox clients with further rights, required
+ * `trustedIssuers`, unusable keys, sandbox clients with further rights, required
  * navigations that browsers do not report, and prefixes that two host applications share. Accepts any value,
  * so that these errors and those of the schema are reported together.
  */
 const contradictionsIn = (candidate: unknown, publicUrl: string | undefined): FileFault[] => [
   ...repetitionsIn(candidate),
   ...ownIssuersIn(candidate, publicUrl),
-  ...ambiguousRealmsIn(candidate),
   ...keyFaultsIn(candidate),
   ...sandboxFaultsIn(candidate),
   ...navigationFaultsIn(candidate, publicUrl),
@@ -182,23 +181,6 @@ function ownIssuersIn(candidate: unknown, publicUrl: string | undefined): FileFa
       : [],
   );
 }
-
-/**
- * Returns an error for each realm whose name begins with the segment `tfp`. Paths may contain `tfp` before
- * the name of a realm, and the edge and the endpoints ignore that segment. Such a name would be ambiguous.
- */
-const ambiguousRealmsIn = (candidate: unknown): FileFault[] =>
-  entriesOf(candidate, 'realms').flatMap((entry, index) =>
-    /^tfp(\/|$)/.test(String(memberOf(entry, 'realm')))
-      ? [
-          {
-            path: `realms[${index}].realm`,
-            message:
-              'must not begin with the segment tfp, which is ignored at the start of a realm in addresses',
-          },
-        ]
-      : [],
-  );
 
 /**
  * Returns an error for each repeated entry. Accepts any value, so that repeated and malformed entries are

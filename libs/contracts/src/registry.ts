@@ -22,7 +22,10 @@ const titled = <S extends TSchema>(title: string, schema: S): S => ({ ...schema,
 
 const setting = <S extends TSchema>(title: string, schema: S) => Type.Optional(titled(title, schema));
 
-const name = titled('Display name', Type.String({ minLength: 1 }));
+/** Text that commands print, so that it must not control a terminal. */
+const printed = { pattern: '^[^\\p{Cc}]+$', description: 'must be text without control characters' };
+
+const name = titled('Display name', Type.String(printed));
 
 /** The time (RFC 3339) after which the secret is no longer valid. */
 const expires = Type.Optional(Type.String({ format: 'full-date-time' }));
@@ -77,8 +80,11 @@ const launchPolicy = {
     statedPracticesSchema,
   ),
   directory: setting(
-    'File with its agreed values, relative to the registry file (default: the shared file)',
-    Type.String({ minLength: 1 }),
+    'File with its agreed values, in the folder of the registry file (default: the shared file)',
+    Type.String({
+      pattern: '^(?!\\.{1,2}$)[^/\\\\\\p{Cc}]+$',
+      description: 'must be the name of a file in the folder of the registry, without a path',
+    }),
   ),
   requireNavigation: setting(
     'Whether its launch URLs open only for browsers that say that they navigate, and for forms (needs https)',
@@ -267,7 +273,7 @@ const trustedIssuer = Type.Object(
     /** The clients of this issuer that may request launches. */
     clients: Type.Array(
       Type.Object(
-        { clientId: Type.String({ minLength: 1 }), suspended, ...launchPolicy },
+        { clientId: Type.String(printed), suspended, ...launchPolicy },
         { additionalProperties: false },
       ),
     ),

@@ -4,14 +4,19 @@
 import { Type } from './type.ts';
 
 export const clientId = Type.String({
-  pattern: '^[A-Za-z0-9._~-]{1,200}$',
-  description: 'must be 1 to 200 letters, digits or the characters . _ ~ -',
+  // A client of `.` or `..` would have no address of its own.
+  pattern: '^(?!\\.{1,2}$)[A-Za-z0-9._~-]{1,200}$',
+  description: 'must be 1 to 200 letters, digits or the characters . _ ~ -, but not . or ..',
 });
 
-/** One or two path segments, such as `demo/desktop`, in lower case. Requests may use any case. */
+/**
+ * One or two path segments, such as `demo/desktop`, in lower case. Requests may use any case. `tfp` is ignored
+ * at the start of a realm in addresses, and the other excluded names are paths of the identity provider.
+ */
 export const realmName = Type.String({
-  pattern: '^[a-z0-9-]+(/[a-z0-9-]+)?$',
-  description: 'must be one or two path segments of a-z, 0-9 and -',
+  pattern: '^(?!(?:tfp|assets|launches)(?:/|$))[a-z0-9-]+(?:/(?!launches$)[a-z0-9-]+)?$',
+  description:
+    'must be one or two path segments of a-z, 0-9 and -, not beginning with tfp, assets or launches, or ending with launches',
 });
 
 /** A scope token (RFC 6749 section 3.3). */
@@ -20,12 +25,12 @@ export const scopeToken = Type.String({
   description: 'must be an OAuth scope token',
 });
 
-/** The pattern of an origin: scheme, host and port (RFC 6454). */
-export const originPattern = '^https?://[^/?#\\s]+$';
+/** The pattern of an origin: scheme, host and port (RFC 6454), in ASCII, because headers contain it. */
+export const originPattern = '^https?://[!"$-.0->@-~]+$';
 
 export const origin = Type.String({
   pattern: originPattern,
-  description: 'must be an origin: scheme, host and port, without a path',
+  description: 'must be an origin: scheme, host and port, without a path, in ASCII',
 });
 
 /** An address to which the platform sends requests, such as a callback or the keys of a client. */

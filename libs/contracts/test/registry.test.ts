@@ -107,7 +107,7 @@ describe('a registry', () => {
         'realms[0].signingAlgorithm must be one of RS256, ES256, EdDSA',
         expect.stringMatching(/^realms\[0\]\.accessTokenSeconds must be >= 60$/),
         'realms[1] is registered twice',
-        'realms[1].clients[0].clientId must be 1 to 200 letters, digits or the characters . _ ~ -',
+        'realms[1].clients[0].clientId must be 1 to 200 letters, digits or the characters . _ ~ -, but not . or ..',
         'realms[1].clients[0].scopes[0] must be an OAuth scope token',
         'realms[1].clients[1].name is required',
         expect.stringMatching(/^realms\[1\]\.clients\[1\]\.frameAncestors\[0\] must be an origin/),
@@ -248,14 +248,26 @@ describe('a registry', () => {
     expect(refusalOf(registry)).toEqual([`${path} is registered twice`]);
   });
 
-  it.each(['tfp', 'tfp/north'])(
-    'must not contain the realm %s, because paths may begin with /tfp in front of any realm',
+  it.each(['tfp', 'tfp/north', 'assets', 'launches', 'launches/north', 'north/launches'])(
+    'must not contain the realm %s, because its addresses would be those of something else',
     (realm) => {
       expect(refusalOf({ realms: [aRealm({ realm: 'tfp-north' }), aRealm({ realm })] })).toEqual([
-        'realms[1].realm must not begin with the segment tfp, which is ignored at the start of a realm in addresses',
+        expect.stringMatching(/^realms\[1\]\.realm must be one or two path segments of .* launches$/),
       ]);
     },
   );
+
+  it.each([
+    ['a client id of two dots', { clientId: '..' }, 'clientId'],
+    ['a name with an escape sequence', { name: 'Elm\u001b[2J' }, 'name'],
+    ['a directory outside its folder', { directory: '../../etc/passwd' }, 'directory'],
+    ['a directory that is a folder', { directory: '..' }, 'directory'],
+  ])('must not contain %s', (_what, members, name) => {
+    const [client] = aRealm().clients;
+    expect(refusalOf({ realms: [aRealm({ clients: [{ ...client, ...members }] })] })).toEqual([
+      expect.stringContaining(`realms[0].clients[0].${name} must be `),
+    ]);
+  });
 
   it.each(['/idp/north/v2.0', '/IDP/North/v2.0', '/idp/not-yet-registered/v2.0'])(
     'must not list an issuer of this platform under trustedIssuers: %s',

@@ -134,6 +134,7 @@ function createRouter(mountedAt: string, { endpoints, below = [], edges = [] }: 
     });
   }
   for (const { path, serve } of below) router.use(path, serve);
+  for (const { path } of endpoints) router.all(`${path}/`, refuseWith(trailingSlash));
   for (const { path, dialect, notFound } of edges) {
     if (notFound !== undefined) router.use(path, refuseWith(notFound));
     router.use(path, answerErrors(dialect));
@@ -142,6 +143,9 @@ function createRouter(mountedAt: string, { endpoints, below = [], edges = [] }: 
 }
 
 const notFound = () => new ServiceError({ code: 'not_found', message: 'Address not found' });
+
+const trailingSlash = () =>
+  new ServiceError({ code: 'trailing_slash', message: 'Address not found. Remove the slash at its end' });
 
 function refuseWith(create: () => ServiceError): RequestHandler {
   return () => {

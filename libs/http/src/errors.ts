@@ -91,13 +91,17 @@ export async function refuse(
   // Omits `resource`, because the caller chose the id in it.
   const faults = error.faults.map(({ path, message, code }) => ({ path, message, code }));
   const facts = { status: error.status, code: error.code, faults };
-  if (error.status >= 500) call.logger.error({ ...facts, err: error.cause ?? error }, error.message);
+  if (isExpected(error)) call.logger.info(facts, error.message);
+  else if (error.status >= 500) call.logger.error({ ...facts, err: error.cause ?? error }, error.message);
   else call.logger.warn(facts, error.message);
   if (response.headersSent) return void response.destroy();
   response.statusCode = error.status;
   setHeaders(response, { 'Cache-Control': 'no-store', ...error.headers });
   dialect(error, { request, response, call });
 }
+
+/** Returns true for an answer that is no fault: the document of an order is still in preparation. */
+const isExpected = ({ code }: ServiceError) => code === 'document_not_ready';
 
 type Refused = Pick<RefusedRequest, 'event' | 'address'> & { readonly call: Call };
 

@@ -173,15 +173,20 @@ function answerUnreadableRequests(server: Server, logger: Logger | undefined): v
   });
 }
 
+/** The form of a Host header: a host and a port (RFC 9110 section 7.2). */
+const validHost = /^[\w.~!$&'()*+;=%:[\]-]*$/;
+
 /**
- * Answers 400 to an HTTP/1.1 request without a Host header, and to a request with a fragment in its target
- * (RFC 9112 section 3.2). This server and a proxy in front could interpret a target with `#` differently. The
+ * Answers 400 to an HTTP/1.1 request without exactly one valid Host header, and to a request with a fragment in
+ * its target (RFC 9112 section 3.2). This server and a proxy in front could interpret a target with `#` differently. The
  * check of the Host header replaces the check in Node, whose answer contains no `X-Correlation-Id`.
  */
 function refuseInvalidHeads(listener: RequestListener, logger: Logger | undefined): RequestListener {
   return (request, response) => {
-    const { url = '', headers, httpVersion } = request;
-    const hasHost = headers.host !== undefined || httpVersion !== '1.1';
+    const { url = '', headers, rawHeaders, httpVersion } = request;
+    const { host = httpVersion === '1.1' ? undefined : '' } = headers;
+    const hosts = rawHeaders.filter((name, at) => at % 2 === 0 && /^host$/i.test(name));
+    const hasHost = host !== undefined && validHost.test(host) && hosts.length < 2;
     if (hasHost && !url.includes('#')) return listener(request, response);
     const correlationId = randomUUID();
     const code: RefusalCode = hasHost ? 'fragment_in_target' : 'no_host';

@@ -188,7 +188,11 @@ describe('services that share one address', () => {
       const preflight = await send(path, 'OPTIONS', { 'access-control-request-method': 'GET' });
       expect(preflight.status).toBe(204);
       expect(preflight.response.headers.get('access-control-allow-methods')).toBe('GET');
-      expect((await send(`${path}/`)).status).toBe(404);
+      const slashed = await send(`${path}/`);
+      expect([slashed.status, slashed.response.headers.get('launch-refusal')]).toEqual([
+        404,
+        'trailing_slash',
+      ]);
     }
     await server.stop();
   });

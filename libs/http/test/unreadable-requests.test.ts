@@ -35,6 +35,9 @@ describe('a request that is not valid HTTP', () => {
   it.each([
     [400, 'not in HTTP', 'SECRET\r\n\r\n'],
     [400, 'without a Host', 'GET /?SECRET HTTP/1.1\r\n\r\n'],
+    [400, 'with two Hosts', 'GET /?SECRET HTTP/1.1\r\nHost: x\r\nhost: x\r\n\r\n'],
+    [400, 'with a list as Host', 'GET /?SECRET HTTP/1.1\r\nHost: x, y\r\n\r\n'],
+    [400, 'with a path in Host', 'GET /?SECRET HTTP/1.1\r\nHost: x/y\r\n\r\n'],
     [400, 'with # in its path', 'GET /early#/SECRET HTTP/1.1\r\nHost: x\r\n\r\n'],
     [400, 'with # in its query', 'GET /early?a#SECRET HTTP/1.1\r\nHost: x\r\n\r\n'],
     [400, 'with # in an absolute target', 'GET http://x/early#SECRET HTTP/1.1\r\nHost: x\r\n\r\n'],

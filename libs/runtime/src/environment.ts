@@ -8,7 +8,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 const origin = {
   pattern: words.originPattern,
-  description: 'must be an origin, such as https://launch.example',
+  description: 'must be an origin in ASCII, such as https://launch.example (write other letters as xn--)',
 };
 
 /**

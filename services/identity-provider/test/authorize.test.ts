@@ -114,6 +114,16 @@ describe('an invalid authorization request', () => {
   });
 
   it.each([
+    ['the slash at its end', (registered: string) => `${registered}/`],
+    ['letter case', (registered: string) => registered.toUpperCase().replace('HTTP:', 'http:')],
+  ])('says that redirect_uri differs from a registered address only by %s', async (difference, change) => {
+    const fields = await inOrder();
+    const redirect_uri = change(String(fields.redirect_uri));
+    const page = await (await running.postAuthorize({ ...fields, redirect_uri })).text();
+    expect(page).toContain(`with exactly the same characters. It differs only by ${difference}`);
+  });
+
+  it.each([
     ['prompt', 'login', 'login_required'],
     ['prompt', 'consent login', 'login_required'],
     ['prompt', 'none login', 'invalid_request'],
@@ -186,7 +196,7 @@ describe('an invalid authorization request', () => {
     const url = `${running.idp.base}/${realm}/oauth2/v2.0/authorize`;
     const json = await fetch(url, { method: 'POST', body: JSON.stringify(await inOrder()) });
     expect(await refusalOf(json)).toEqual(refused('invalid_request'));
-    const large = await running.postAuthorize({ ...(await inOrder()), state: 'x'.repeat(9000) });
+    const large = await running.postAuthorize({ ...(await inOrder()), state: 'x'.repeat(17_000) });
     expect(await refusalOf(large)).toEqual(refused('invalid_request', 413));
   });
 });

@@ -88,11 +88,12 @@ export const request: LaunchContext['request'] = {
 };
 
 /** Expects a refusal without a body, as the specification requires. */
-export async function expectEmpty(response: Response, status: number) {
+export async function expectEmpty(response: Response, status: number, unauthorized = 'not_valid') {
   expect([response.status, await response.text()]).toEqual([status, '']);
   expect(response.headers.get('x-correlation-id')).toMatch(/^[0-9a-f-]{36}$/);
   expect(response.headers.get('cache-control')).toBe('no-store');
-  // Every 401 has the same reason, so that the answer does not reveal whether the launch token is valid.
-  const reason = { 401: 'not_valid', 410: 'token_used' }[status];
+  // Every 401 to a whole request has the same reason, so that the answer does not reveal whether the launch
+  // token is valid.
+  const reason = { 401: unauthorized, 410: 'token_used' }[status];
   if (reason !== undefined) expect(response.headers.get('launch-refusal')).toBe(reason);
 }

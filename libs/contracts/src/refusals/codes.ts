@@ -36,6 +36,7 @@ export const refusals = {
   not_of_this_action: [403],
   not_practice_editor: [403],
   not_found: [404],
+  trailing_slash: [404],
   order_not_found: [404],
   no_catalogue: [404],
   request_not_found: [404],

@@ -88,6 +88,7 @@ const codes: Readonly<Record<RefusalCode, Row>> = {
     'If the user should be able to, ask the operator to add them to the editors of the practice.',
   ],
   not_found: ['The address that was requested does not exist.', askBoth],
+  trailing_slash: ['The address that was requested exists only without the slash at its end.', askBoth],
   order_not_found: ['The order does not belong to this launch.', launchAgain],
   no_catalogue: [
     'There is no catalogue of the laboratory that the launch named.',

@@ -70,6 +70,16 @@ const stateBytes = 2048;
 
 const isLocalhost = (address: string) => /^http:\/\/localhost[:/]/.test(address);
 
+/** Says how an address differs from a registered address, if they differ little. */
+function redirectHint(value: string, { redirectUris = [] }: Partial<RegisteredPartner> = {}): string {
+  const isNear = (change: (address: string) => string) =>
+    redirectUris.some((registered) => change(registered) === change(value));
+  if (isNear((address) => address.replace(/\/$/, ''))) return '. It differs only by the slash at its end';
+  if (isNear((address) => address.toLowerCase())) return '. It differs only by letter case';
+  // The name localhost may resolve to another machine (RFC 8252 section 8.3).
+  return isLocalhost(value) && !redirectUris.some(isLocalhost) ? ' (use 127.0.0.1, not localhost)' : '';
+}
+
 const isStandard = (partner: RegisteredPartner | undefined) => partner?.profile === 'standard';
 
 const clientRule: Rule = {
@@ -96,11 +106,7 @@ const rules: readonly Rule[] = [
     name: 'redirect_uri',
     code: invalid,
     message: 'must be a registered redirect URI, with exactly the same characters',
-    // The name localhost may resolve to another machine (RFC 8252 section 8.3).
-    hint: (value, partner) =>
-      isLocalhost(value) && partner?.redirectUris.some(isLocalhost) !== true
-        ? ' (use 127.0.0.1, not localhost)'
-        : '',
+    hint: redirectHint,
     fits: (value, partner) =>
       partner === undefined || partner.redirectUris.some((one) => isRegisteredRedirect(one, value)),
   },

@@ -32,9 +32,11 @@ export function toErrorPage(
 }
 
 /**
- * Returns the same reason for every 401, so that the answer does not reveal whether a launch token is valid.
+ * Returns the same reason for every 401 to a whole request, so that the answer does not reveal whether a launch
+ * token is valid.
  */
-const reasonOf = ({ status, code }: ServiceError) => (status === 401 ? 'not_valid' : code);
+const reasonOf = ({ status, code }: ServiceError) =>
+  status === 401 && code !== 'missing_parameter' ? 'not_valid' : code;
 
 /**
  * Creates the dialect of error answers. A refusal with a `Location` becomes a redirect (RFC 9110 section

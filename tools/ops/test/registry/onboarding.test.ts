@@ -86,7 +86,7 @@ describe('add-pms', () => {
     );
     expect({ code, output }).toEqual({ code: 2, output: '' });
     expect(errors.trim().split('\n')).toEqual([
-      '--realm must be one or two path segments of a-z, 0-9 and -',
+      '--realm must be one or two path segments of a-z, 0-9 and -, not beginning with tfp, assets or launches, or ending with launches',
       '--client-id is missing',
       '--name is missing',
       '--requests-per-second must be >= 1',
