@@ -60,9 +60,9 @@ describe('the audit of dependencies (npm run audit:dependencies)', () => {
     void response.setHeader('Content-Type', 'application/json').end(JSON.stringify(advisories));
   const refusing = (status: number) => (response: ServerResponse) => void response.writeHead(status).end();
 
-  async function audit(answer: (response: ServerResponse) => void, address = url) {
+  async function audit(answer: (response: ServerResponse) => void, address = url, ...args: string[]) {
     registry.answer = answer;
-    const command = run('npm', ['run', '--silent', 'audit:dependencies'], {
+    const command = run('npm', ['run', '--silent', 'audit:dependencies', ...args], {
       npm_config_registry: address,
       npm_config_cache: cache,
     });
@@ -112,4 +112,9 @@ describe('the audit of dependencies (npm run audit:dependencies)', () => {
       ]);
     },
   );
+
+  it('fails with --required, as in a release, when the registry has no advisories', async () => {
+    const { code, output } = await audit(refusing(405), url, '--', '--required');
+    expect([code, output]).toEqual([1, expect.stringContaining('dependencies were NOT audited')]);
+  });
 });

@@ -135,12 +135,17 @@ function reasonOf(error: unknown): string {
   return String(stack ?? error);
 }
 
+/** The maximum milliseconds of a stop. Compose and Kubernetes kill a process later. */
+const stopWithinMs = 25_000;
+
 /**
- * Ends this process on SIGTERM or SIGINT, once everything has stopped: exit code 0, or 1 if something failed.
+ * Ends this process on SIGTERM or SIGINT, once everything has stopped: exit code 0, or 1 if something failed or
+ * has not stopped within 25 seconds.
  */
 export function stopOnSignal(running: { stop(): Promise<void> }, logger: Logger): void {
   const stop = (signal: NodeJS.Signals) => {
     logger.info({ signal }, 'stopping');
+    setTimeout(() => process.exit(1), stopWithinMs).unref();
     running.stop().then(
       () => process.exit(0),
       (error: unknown) => {

@@ -60,7 +60,12 @@ let output: ReturnType<typeof pino.destination> | undefined;
 function standardOutput() {
   if (output !== undefined) return output;
   const opened = pino.destination({ dest: 1, sync: true, minLength: 8192, periodicFlush: writeEveryMs });
-  process.on('exit', () => opened.flushSync());
+  // Without a reader, nobody would see what a process does. `flushSync` alone would then write for ever.
+  for (const stream of [opened, process.stdout]) stream.on('error', () => process.exit(1));
+  process.on('exit', () => {
+    opened.flush();
+    opened.flushSync();
+  });
   output = opened;
   return opened;
 }

@@ -106,3 +106,17 @@ it.concurrent('the process loads a changed registry without a restart, and ignor
   child.kill('SIGTERM');
   expect(await exit).toBe(0);
 });
+
+it.concurrent('the process exits if the reader of its log has ended, also while it starts', async () => {
+  const serving = start(database.url);
+  const starting = start('postgres://127.0.0.1:1/none');
+  const exits = [serving, starting].map((child) => new Promise((resolve) => child.once('exit', resolve)));
+  const [, address = ''] = /(http:\S+)/.exec(await follow(serving)('ready identity-provider')) ?? [];
+  await follow(starting)('waiting for the database and its migrations');
+  serving.stdout?.destroy();
+  starting.stdout?.destroy();
+  // Each request writes a line to the log.
+  while (serving.exitCode === null) await fetch(`${address}/demo/nothing`).catch(() => undefined);
+  starting.kill('SIGTERM');
+  expect(await Promise.all(exits)).toEqual([1, expect.anything()]);
+});

@@ -1,3 +1,4 @@
+import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { flood, type RunningEdge, startEdge } from './running-edge.ts';
 
@@ -59,4 +60,34 @@ it('the edge without a limit on refusals never answers 429', async () => {
   } finally {
     await edge.stop();
   }
+});
+
+describe('the connections of an address', () => {
+  /** Opens connections that stay open. Returns how many are answered. The edge closes the others unanswered. */
+  async function answered(url: string, count: number): Promise<number> {
+    const sockets = Array.from({ length: count }, () => connect(Number(new URL(url).port), '127.0.0.1'));
+    const isAnswered = await Promise.all(
+      sockets.map((socket) => {
+        socket.on('error', () => undefined).write('GET /oltr/assets/app.css HTTP/1.1\r\nHost: x\r\n\r\n');
+        return new Promise<boolean>((resolve) => {
+          socket.once('data', () => resolve(true)).once('close', () => resolve(false));
+        });
+      }),
+    );
+    for (const socket of sockets) socket.destroy();
+    return isAnswered.filter(Boolean).length;
+  }
+
+  it.each([
+    ['are closed above the limit', '40', {}, 40],
+    ['are not limited by 0', '0', {}, 50],
+    ['are not counted for a trusted proxy', '40', { EDGE_TRUSTED_PROXIES: '127.0.0.0/8' }, 50],
+  ])('%s', async (_what, limit, trusted, kept) => {
+    const edge = await startEdge({ CONNECTIONS_PER_ADDRESS: limit, ...trusted });
+    try {
+      expect(await answered(edge.url, 50)).toBe(kept);
+    } finally {
+      await edge.stop();
+    }
+  });
 });
