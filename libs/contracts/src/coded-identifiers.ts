@@ -37,6 +37,10 @@ const nationalCodeSets: ReadonlySet<string> = new Set(['ods-organization-code', 
 export const codeKeyOf = ({ system, value }: CodedIdentifier) =>
   `${system} ${nationalCodeSets.has(system) ? inCapitals(value) : value}`;
 
+/** Returns the key (`codeKeyOf`) of a code that an operator wrote. */
+export const writtenKeyOf = ({ system, code }: { readonly system: string; readonly code: string }) =>
+  codeKeyOf({ system, value: bareCode(code) });
+
 /** Converts only the letters a to z to upper case, as `upper(… collate "C")` does in the database. */
 export const inCapitals = (code: string) => code.replace(/[a-z]/g, (letter) => letter.toUpperCase());
 
@@ -46,16 +50,19 @@ const localCode = 'local-org-code';
 /** The limit exists because the context of every launch contains all practices of its client. */
 const maxPractices = 1000;
 
-const practice = Type.Object(practiceCode, { additionalProperties: false });
+/** A practice, as an operator writes it. */
+export const writtenPractice = Type.Object(practiceCode, { additionalProperties: false });
 
-type StatedPractices = 'any' | Static<typeof practice>[];
+export type WrittenPractice = Static<typeof writtenPractice>;
+
+type StatedPractices = 'any' | WrittenPractice[];
 
 /** The practices for which a client may request launches, as written in the registry: `"any"`, or a list. */
 export const statedPracticesSchema = Type.Unsafe<StatedPractices>({
   type: ['string', 'array'],
   pattern: '^any$',
   description: 'must be "any" or a list of practices',
-  items: practice,
+  items: writtenPractice,
   minItems: 1,
   maxItems: maxPractices,
 });
@@ -76,7 +83,7 @@ export type PracticeBinding = {
  * nothing.
  */
 export function practiceBindingOf(
-  stated: 'any' | readonly Static<typeof practice>[] | undefined,
+  stated: 'any' | readonly WrittenPractice[] | undefined,
 ): PracticeBinding | undefined {
   if (stated === undefined || stated === 'any') return undefined;
   const codesOf = (system: string) =>

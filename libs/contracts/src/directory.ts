@@ -1,4 +1,4 @@
-import { clinicianCode, codeKeyOf, performerCode, practiceCode } from './coded-identifiers.ts';
+import { clinicianCode, codeKeyOf, performerCode, practiceCode, writtenKeyOf } from './coded-identifiers.ts';
 import type { FileFault } from './fault.ts';
 import { bareCode } from './formats.ts';
 import type { LaunchRequest } from './launch-context.ts';
@@ -71,19 +71,17 @@ export function parseDirectory(candidate: unknown): Directory {
   }
   const { practices, performers, clinicians } = candidate;
   return {
-    ...(practices && { practices: new Map(practices.map((one) => [keyOf(one), agreedPractice(one)])) }),
-    ...(performers && { performers: new Set(performers.map(keyOf)) }),
-    ...(clinicians && { clinicians: new Set(clinicians.map(keyOf)) }),
+    ...(practices && {
+      practices: new Map(practices.map((one) => [writtenKeyOf(one), agreedPractice(one)])),
+    }),
+    ...(performers && { performers: new Set(performers.map(writtenKeyOf)) }),
+    ...(clinicians && { clinicians: new Set(clinicians.map(writtenKeyOf)) }),
   };
 }
 
 /** Creates the error for an invalid directory file, whatever its file format. */
 export const directoryError = (problems: readonly string[]) =>
   new TypeError(`The directory is invalid:\n  ${problems.join('\n  ')}`);
-
-type Code = { readonly system: string; readonly code: string };
-
-const keyOf = ({ system, code }: Code) => codeKeyOf({ system, value: bareCode(code) });
 
 const agreedPractice = ({
   users,
@@ -129,7 +127,7 @@ function listIn(owner: unknown, name: string): readonly unknown[] {
 
 function keyOfAny(entry: unknown): string | undefined {
   const [system, code] = [memberOf(entry, 'system'), memberOf(entry, 'code')];
-  return typeof system === 'string' && typeof code === 'string' ? keyOf({ system, code }) : undefined;
+  return typeof system === 'string' && typeof code === 'string' ? writtenKeyOf({ system, code }) : undefined;
 }
 
 function repeated(path: string, keys: readonly unknown[]): FileFault[] {

@@ -1,4 +1,5 @@
 import { publicKeyFault } from './client-authentication.ts';
+import { earlierCodeFaults } from './earlier-codes.ts';
 import { type FileFault, oneOf } from './fault.ts';
 import { type Registry, registrySchema } from './registry.ts';
 import { overlap } from './resource-names.ts';
@@ -18,7 +19,10 @@ type ParseOptions = {
  */
 export function parseRegistry(candidate: unknown, { publicUrl }: ParseOptions = {}): Registry {
   const contradictions = contradictionsIn(candidate, publicUrl);
-  if (contradictions.length === 0 && compiled.is(candidate)) return candidate;
+  if (compiled.is(candidate)) {
+    contradictions.push(...earlierCodeFaults(candidate, publicUrl ?? ''));
+    if (contradictions.length === 0) return candidate;
+  }
   throw registryError([...compiled.faultsOf(candidate), ...contradictions]);
 }
 

@@ -1,5 +1,5 @@
 import { clientCertificates, clientKeys } from './client-authentication.ts';
-import { statedPracticesSchema } from './coded-identifiers.ts';
+import { statedPracticesSchema, writtenPractice } from './coded-identifiers.ts';
 import { statedErnsSchema } from './resource-names.ts';
 import { acrValue } from './sign-in.ts';
 import { type Static, type TSchema, Type } from './type.ts';
@@ -281,6 +281,18 @@ const trustedIssuer = Type.Object(
   { additionalProperties: false },
 );
 
+/** A practice that had other codes earlier, for instance because practices merged. */
+const succeedingPractice = Type.Object(
+  {
+    ...writtenPractice.properties,
+    /** The client for which the entry is valid. Required with a local code, which is valid within a client. */
+    issuer: Type.Optional(issuerUrl),
+    clientId: Type.Optional(Type.String({ minLength: 1 })),
+    formerly: Type.Array(writtenPractice, { minItems: 1, maxItems: 100 }),
+  },
+  { additionalProperties: false },
+);
+
 /**
  * The registry: the realms of the platform with their clients, and the trusted external identity providers.
  * The operator's commands derive an option from each member, and print the schema for editors.
@@ -291,6 +303,7 @@ export const registrySchema = Type.Object(
     $schema: Type.Optional(Type.String()),
     realms: Type.Array(realm),
     trustedIssuers: Type.Optional(Type.Array(trustedIssuer)),
+    practices: Type.Optional(Type.Array(succeedingPractice, { maxItems: 1000 })),
   },
   { additionalProperties: false },
 );

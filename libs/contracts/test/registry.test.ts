@@ -410,6 +410,73 @@ describe('a registry', () => {
     ]);
   });
 
+  describe('the earlier codes of a practice', () => {
+    const ods = (code: string) => ({ system: 'ods-organization-code', code });
+    const local = (code: string) => ({ system: 'local-org-code', code });
+    const own = { issuer: 'https://login.example/tenant', clientId: 'pms' };
+    const successor = { ...ods('B2'), formerly: [ods('B1')] };
+    const succeeding = (practices: object[], ...bound: object[]) => ({
+      realms: [aRealm({ clients: [aClient({ practices: [ods('B2')] })] })],
+      trustedIssuers: [
+        anIssuer({
+          clients: [
+            { clientId: 'pms', practices: [ods('B9')] },
+            { clientId: 'other', practices: [ods('B8'), ...bound] },
+          ],
+        }),
+      ],
+      practices,
+    });
+
+    it('are accepted if they are closed, and local codes only within their client', () => {
+      const formerly = [ods('B1'), local('0042')];
+      const registry = succeeding(
+        [
+          { ...ods('B2'), formerly: [ods('B3')] },
+          { ...own, ...ods('B2'), formerly },
+          { ...own, clientId: 'other', ...local('7'), formerly: [local('0043')] },
+        ],
+        local('0042'),
+      );
+      expect(parseRegistry(registry)).toEqual(registry);
+    });
+
+    it.each<[string, object[], string]>([
+      [
+        'to which the client of the practice is bound',
+        [{ ...ods('B7'), formerly: [ods('B1'), ods('b2')] }],
+        'practices[0].formerly[1] must not be in use, but is in realms[0].clients[0].practices',
+      ],
+      [
+        'to which another client is bound',
+        [{ ...ods('B2'), formerly: [ods(' b8 ')] }],
+        'practices[0].formerly[0] must not be in use, but is in trustedIssuers[0].clients[1].practices',
+      ],
+      [
+        'that a practice still has',
+        [successor, { ...ods('B1'), formerly: [ods('B0')] }],
+        'practices[0].formerly[0] must not be in use, but is in practices[1]',
+      ],
+      [
+        'that two practices claim',
+        [successor, { ...own, ...ods('B9'), formerly: [ods('b1')] }],
+        'practices[1].formerly[0] is claimed twice',
+      ],
+      [
+        'that is local and has no client',
+        [{ ...ods('B2'), formerly: [local('0042')] }],
+        'practices[0] must contain the issuer and the clientId of a registered client, or only ODS codes',
+      ],
+      [
+        'of a client that is not registered',
+        [{ ...own, clientId: 'gone', ...ods('B2'), formerly: [ods('B1')] }],
+        'practices[0] must contain the issuer and the clientId of a registered client, or only ODS codes',
+      ],
+    ])('are refused if they contain a code %s', (_, practices, fault) => {
+      expect(refusalOf(succeeding(practices))).toEqual([fault]);
+    });
+  });
+
   describe('the keys of a client', () => {
     const publicKey = (kid: string, { publicKey: made }: { publicKey: KeyObject }) => ({
       kid,

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Directory, directoryError, parseDirectory } from '@clinical-launch/contracts/directory';
+import { clientsIn, earlierCodesInUse } from '@clinical-launch/contracts/earlier-codes';
 import type { LaunchPolicy, Registry } from '@clinical-launch/contracts/registry';
 import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { Type } from '@clinical-launch/contracts/type';
@@ -27,7 +28,8 @@ export type FollowedDirectories = Directories & {
   /**
    * Follows the directory files that the clients of a registry name. Continues to follow a file that a later
    * registry no longer names, because a request may still use it. Call it before the registry takes effect.
-   * @throws TypeError that names the entry of the registry, and lists every error of its directory
+   * @throws TypeError that names the entry of the registry, and lists every error of its directory; also if a
+   *   directory contains an earlier code of a practice
    */
   follow(registry: Registry): void;
   stop(): void;
@@ -38,6 +40,7 @@ type Options = {
   readonly sharedFile: string | undefined;
   /** The registry file. The paths of directory files are relative to it. */
   readonly registryFile: string | URL;
+  readonly publicUrl: string;
   readonly logger: Pick<Logger, 'info' | 'error'>;
   readonly everyMs?: number;
 };
@@ -47,7 +50,8 @@ type Options = {
  * in the same way as the registry file.
  * @throws TypeError that lists every error of the shared directory
  */
-export function openDirectories({ sharedFile, registryFile, logger, everyMs }: Options): FollowedDirectories {
+export function openDirectories({ sharedFile, registryFile, ...options }: Options): FollowedDirectories {
+  const { publicUrl, logger, everyMs } = options;
   const watch = (path: string) =>
     watchFile(path, {
       parse: (text) => parseDirectoryText(text, path),
@@ -61,13 +65,14 @@ export function openDirectories({ sharedFile, registryFile, logger, everyMs }: O
     });
   const shared = sharedFile === undefined ? undefined : watch(sharedFile);
   const byName = new Map<string, WatchedFile<Directory>>();
+  const of: Directories['of'] = ({ directory: name }) => {
+    if (name === undefined) return shared?.current();
+    const own = byName.get(name);
+    if (own === undefined) throw new Error('The directory of a client is not followed');
+    return own.current();
+  };
   return {
-    of({ directory: name }) {
-      if (name === undefined) return shared?.current();
-      const own = byName.get(name);
-      if (own === undefined) throw new Error('The directory of a client is not followed');
-      return own.current();
-    },
+    of,
     follow(registry) {
       for (const { name, path } of directoriesOf(registry)) {
         if (byName.has(name)) continue;
@@ -76,12 +81,25 @@ export function openDirectories({ sharedFile, registryFile, logger, everyMs }: O
           named(path, () => watch(besideRegistry(registryFile, name))),
         );
       }
+      const [listed] = listedEarlierCodes(registry, publicUrl, of);
+      if (listed !== undefined) throw new TypeError(listed);
     },
     stop() {
       for (const watched of [shared, ...byName.values()]) watched?.stop();
     },
   };
 }
+
+/** Returns an error for each earlier code of a practice that is in the directory of a client. */
+export const listedEarlierCodes = (registry: Registry, publicUrl: string, of: Directories['of']): string[] =>
+  earlierCodesInUse(
+    registry,
+    clientsIn(registry, publicUrl).map(({ policy, path, ...scope }) => ({
+      ...scope,
+      place: `the directory of ${path}`,
+      codes: of(policy)?.practices ?? new Map(),
+    })),
+  ).map(({ path, message }) => `${path} ${message}`);
 
 /** The setting `DIRECTORY_FILE`, for the reference of settings. */
 export const directorySettings = {
@@ -152,16 +170,10 @@ function named<Made>(path: string, make: () => Made): Made {
 /**
  * Returns the name of every directory file in a registry, and the path of the entry that contains the name.
  */
-function directoriesOf({ realms, trustedIssuers = [] }: Registry): { name: string; path: string }[] {
-  const namedBy = (clients: readonly Pick<LaunchPolicy, 'directory'>[], owner: string) =>
-    clients.flatMap(({ directory: name }, index) =>
-      name === undefined ? [] : [{ name, path: `${owner}.clients[${index}].directory` }],
-    );
-  return [
-    ...realms.flatMap(({ clients }, at) => namedBy(clients, `realms[${at}]`)),
-    ...trustedIssuers.flatMap(({ clients }, at) => namedBy(clients, `trustedIssuers[${at}]`)),
-  ];
-}
+const directoriesOf = (registry: Registry): { name: string; path: string }[] =>
+  clientsIn(registry, '').flatMap(({ policy: { directory: name }, path }) =>
+    name === undefined ? [] : [{ name, path: `${path}.directory` }],
+  );
 
 const besideRegistry = (registryFile: string | URL, name: string) =>
   resolve(dirname(registryFile instanceof URL ? fileURLToPath(registryFile) : registryFile), name);

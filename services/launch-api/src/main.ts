@@ -31,8 +31,9 @@ await runProcess({
     const limiter = createSharedRateLimiter({ ...place, service: tools.name });
     const revokedTokens = new RedisRevokedTokens(place);
     const { revocations } = tools.own(await openRevocationsPart({ revokedTokens }, tools));
-    const { registryFile } = trust;
-    const directories = openDirectories({ sharedFile, registryFile, logger: tools.logger });
+    const { registryFile, options } = trust;
+    const { publicUrl } = options;
+    const directories = openDirectories({ sharedFile, registryFile, publicUrl, logger: tools.logger });
     tools.own({ checks: {}, stop: async () => directories.stop() });
     const { tokens } = tools.own(
       openTokenVerifier(trust, {

@@ -91,6 +91,7 @@ describe.each(Object.entries(forms))('a launch that is checked against %s', (nam
     directories = openDirectories({
       sharedFile: await file(name, text),
       registryFile: join(folder, 'registry.json'),
+      publicUrl: 'https://launch.example.org',
       logger: pino({ enabled: false }),
     });
     api = await startLaunchApi({
@@ -215,6 +216,7 @@ describe('values of a kind that the directory does not list', () => {
     const directories = openDirectories({
       sharedFile: await file(name, text),
       registryFile: join(folder, 'registry.json'),
+      publicUrl: 'https://launch.example.org',
       logger: pino({ enabled: false }),
     });
     const api = await startLaunchApi({ directories });
@@ -258,6 +260,7 @@ describe('the directory of one client', () => {
     const directories = openDirectories({
       sharedFile: await file('shared.json', forms['directory.json']),
       registryFile: join(folder, 'registry.json'),
+      publicUrl: 'https://launch.example.org',
       logger,
       everyMs: 5,
     });
@@ -301,6 +304,7 @@ describe('the directory of one client', () => {
     const directories = openDirectories({
       sharedFile: undefined,
       registryFile,
+      publicUrl: 'https://launch.example.org',
       logger: pino({ enabled: false }),
     });
     await file('empty.json', '{}');
@@ -313,6 +317,31 @@ describe('the directory of one client', () => {
     expect(() => directories.follow(registryNaming('gone.json'))).toThrow(`${at} cannot be read (ENOENT)`);
     expect(() => directories.follow(registryNaming('empty.json'))).toThrow(`${at} The directory is invalid`);
     expect(() => directories.of({ directory: 'gone.json' })).toThrow('not followed');
+    directories.stop();
+  });
+});
+
+describe('a directory that contains an earlier code of a practice', () => {
+  it('causes the registry to be rejected, unless the code is the local code of another client', async () => {
+    await file('ods.csv', 'kind,system,value,practice\npractice,ods-organization-code,b1,');
+    await file('local.csv', 'kind,system,value,practice\npractice,local-org-code,0042,');
+    const directories = openDirectories({
+      sharedFile: undefined,
+      registryFile: join(folder, 'registry.json'),
+      publicUrl: 'https://launch.example.org',
+      logger: pino({ enabled: false }),
+    });
+    const [issuer, clientId] = ['https://issuer.example', 'other'];
+    const practice = (system: 'ods-organization-code' | 'local-org-code', code: string) => ({ system, code });
+    const formerly = [practice('ods-organization-code', 'B1'), practice('local-org-code', '0042')];
+    const follow = (directory: string) => () => {
+      const clients = [{ clientId: 'pms', directory }, { clientId }];
+      const successor = { ...practice('ods-organization-code', 'B2'), issuer, clientId, formerly };
+      directories.follow({ realms: [], trustedIssuers: [{ issuer, clients }], practices: [successor] });
+    };
+    const place = 'the directory of trustedIssuers[0].clients[0]';
+    expect(follow('ods.csv')).toThrow(`practices[0].formerly[0] must not be in use, but is in ${place}`);
+    expect(follow('local.csv')).not.toThrow();
     directories.stop();
   });
 });

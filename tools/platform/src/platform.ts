@@ -167,7 +167,8 @@ async function connectParts({
     eventKeys: readSharedEventKeys(environment),
     name: 'clinical-launch',
   };
-  const directories = openDirectories({ sharedFile: readDirectories(environment), registryFile, logger });
+  const sharedFile = readDirectories(environment);
+  const directories = openDirectories({ sharedFile, registryFile, publicUrl, logger });
   const registry = watchRegistry(registryFile, {
     publicUrl,
     logger,

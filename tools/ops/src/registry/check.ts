@@ -5,7 +5,7 @@ import type { Answers } from '../command.ts';
 import { callbackProblems } from './callbacks.ts';
 import { entriesIn } from './entries.ts';
 import { options as o } from './options.ts';
-import { type Context, directoriesIn, directoryProblems, type Edit } from './registry-command.ts';
+import { type Context, directoriesIn, directoryProblems, type Edit, listedIn } from './registry-command.ts';
 import type { RegistryDocument } from './registry-document.ts';
 
 /**
@@ -18,6 +18,7 @@ export function check(document: RegistryDocument, answers: Answers, context: Con
   const problems = [
     ...callbackProblems(document, context),
     ...directoryProblems(path, directoriesIn(registry)),
+    ...listedIn(document),
     ...navigationFaultsIn(registry, context.publicUrl).map((fault) => `${fault.path} ${fault.message}`),
   ];
   const production = productionRegistryProblems(registry);

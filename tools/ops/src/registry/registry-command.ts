@@ -1,11 +1,12 @@
 import { rm } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import { anyPublicUrl } from '@clinical-launch/contracts/addresses';
 import type { Registry } from '@clinical-launch/contracts/registry';
 import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import type { Sealer } from '@clinical-launch/crypto/sealing';
 import { openSealers } from '@clinical-launch/process/sealing-keys';
 import { isProduction } from '@clinical-launch/runtime/mode';
-import { readDirectoryFile } from '@clinical-launch/trust/directory-file';
+import { listedEarlierCodes, readDirectoryFile } from '@clinical-launch/trust/directory-file';
 import type { Answers, Command, Input, Option } from '../command.ts';
 import { UsageError } from '../usage-error.ts';
 import { entriesIn } from './entries.ts';
@@ -166,3 +167,11 @@ export const directoryProblems = (registryPath: string, names: readonly string[]
       return [`The directory ${name} is invalid: ${error instanceof Error ? error.message : String(error)}`];
     }
   });
+
+/** Returns an error for each earlier code of a practice that is in a readable directory of the registry. */
+export const listedIn = ({ path, registry }: RegistryDocument): string[] =>
+  listedEarlierCodes(registry, anyPublicUrl, ({ directory: name }) =>
+    name === undefined || directoryProblems(path, [name]).length > 0
+      ? undefined
+      : readDirectoryFile(resolve(dirname(path), name)),
+  );

@@ -163,6 +163,29 @@ describe('the directory file of a client', () => {
   });
 });
 
+describe('the earlier codes of a practice', () => {
+  it.each([
+    ['to which a client is bound', '[{ "system": "ods-organization-code", "code": "B1" }]'],
+    ['that is in a directory', '"any", "directory": "own.csv"'],
+  ])('are refused by registry check if they contain a code %s', async (_, practices) => {
+    await writeFile(
+      join(copy.folder, 'own.csv'),
+      'kind,system,value,practice\npractice,ods-organization-code,b1,\n',
+    );
+    const ods = (code: string) => ({ system: 'ods-organization-code', code });
+    const succeeding = { practices: [{ ...ods('B2'), formerly: [ods('B1')] }] };
+    const added = copy.before.replace('{', `{ ${JSON.stringify(succeeding).slice(1, -1)},`);
+    await writeFile(copy.path, added);
+    expect((await copy.runHere('check')).errors).toBe('');
+    await writeFile(copy.path, added.replace('"practices": "any"', `"practices": ${practices}`));
+    const { code, errors } = await copy.runHere('check');
+    expect([code, errors]).toEqual([
+      1,
+      expect.stringContaining('practices[0].formerly[0] must not be in use, but is in'),
+    ]);
+  });
+});
+
 describe('a registry entry', () => {
   it.each([
     ['a client', pms],
