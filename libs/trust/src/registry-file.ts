@@ -160,3 +160,11 @@ export function watchRegistry(
       logger.error({ err: error }, 'the changed registry is invalid, so the previous registry stays in use'),
   });
 }
+
+type OpenRegistryOptions = Omit<WatchRegistryOptions, 'logger'> & { readonly path: string };
+
+/** Opens the registry of a process as a part that stops with it (`watchRegistry`). @throws TypeError */
+export function openRegistry({ path, ...options }: OpenRegistryOptions, { logger }: { logger: Logger }) {
+  const registry = watchRegistry(path, { ...options, logger });
+  return { registry, checks: {}, stop: async () => registry.stop() };
+}

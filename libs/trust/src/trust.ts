@@ -64,6 +64,17 @@ export function readTrust(environment: Environment): Trust {
   };
 }
 
+/**
+ * Reads where the registry is for a service that follows it but verifies no tokens, and checks the file.
+ * @throws ConfigurationError with every error of the file
+ */
+export function readRegistrySetting(environment: Environment): RegistryPlace & { isProduction: boolean } {
+  const schema = Type.Object({ PUBLIC_URL: publicUrlSetting, REGISTRY_FILE: registryFileSetting });
+  const { PUBLIC_URL: publicUrl, REGISTRY_FILE: path } = readEnvironment(schema, environment);
+  checkRegistryFile(environment, { path, publicUrl });
+  return { path, publicUrl, isProduction: isProduction(environment) };
+}
+
 type RegistryPlace = { readonly path: string; readonly publicUrl: string };
 
 /**

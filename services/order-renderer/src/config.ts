@@ -13,7 +13,6 @@ import {
 } from '@clinical-launch/runtime/environment';
 import { isProduction } from '@clinical-launch/runtime/mode';
 import { xmlNamespaceSetting } from '@clinical-launch/runtime/namespace-settings';
-import { checkRegistryFile, registryFileSetting } from '@clinical-launch/trust/trust';
 
 /** The configuration of deliveries to the callback addresses of the clients. */
 export type CallbackConfig = {
@@ -83,17 +82,6 @@ export function readOrderRendererConfig(environment: Environment): OrderRenderer
     supportLine: read.SUPPORT_LINE,
     isProduction: isProduction(environment),
   });
-}
-
-/**
- * Reads the path of the registry and checks the file.
- * @throws ConfigurationError with every error of the file
- */
-export function readRegistrySetting(environment: Environment): string {
-  const schema = Type.Object({ PUBLIC_URL: publicUrlSetting, REGISTRY_FILE: registryFileSetting });
-  const { PUBLIC_URL: publicUrl, REGISTRY_FILE: path } = readEnvironment(schema, environment);
-  checkRegistryFile(environment, { path, publicUrl });
-  return path;
 }
 
 function packageVersion(): string {

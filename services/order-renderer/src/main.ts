@@ -5,8 +5,9 @@ import { openRabbitMq } from '@clinical-launch/process/rabbitmq-part';
 import { openRedisParts } from '@clinical-launch/process/redis-parts';
 import { openSealers } from '@clinical-launch/process/sealing-keys';
 import { readTogether } from '@clinical-launch/runtime/environment';
-import { watchRegistry } from '@clinical-launch/trust/registry-file';
-import { readOrderRendererConfig, readRegistrySetting } from './config.ts';
+import { openRegistry } from '@clinical-launch/trust/registry-file';
+import { readRegistrySetting } from '@clinical-launch/trust/trust';
+import { readOrderRendererConfig } from './config.ts';
 import { orderRenderer } from './service.ts';
 
 await runProcess({
@@ -14,16 +15,12 @@ await runProcess({
   configure: (environment) =>
     readTogether({
       orderRenderer: () => readOrderRendererConfig(environment),
-      registryFile: () => readRegistrySetting(environment),
+      registry: () => readRegistrySetting(environment),
       sealers: () => openSealers(environment, ['launch', 'order', 'callback']),
       parts: () => requireParts(environment, ['REDIS_URL', 'AMQP_URL', 'DATABASE_URL']),
     }),
-  async open({ orderRenderer: config, registryFile, sealers }, tools) {
-    const { logger } = tools;
-    // The registry is watched, so that a changed callback applies from the next attempt.
-    const { callbacks, isProduction } = config;
-    const registry = watchRegistry(registryFile, { publicUrl: callbacks.publicUrl, logger, isProduction });
-    tools.own({ checks: {}, stop: async () => registry.stop() });
+  async open({ orderRenderer: config, registry: place, sealers }, tools) {
+    const { registry } = tools.own(openRegistry(place, tools));
     const { tickets, refusals } = tools.own(await openRedisParts({ ...tools, sealers }));
     const { storage } = tools.own(await openPostgres(tools));
     const { bus } = tools.own(await openRabbitMq(tools));

@@ -1,5 +1,6 @@
+import { readRegistrySetting } from '@clinical-launch/trust/trust';
 import { describe, expect, it } from '@jest/globals';
-import { readOrderRendererConfig, readRegistrySetting } from '../src/config.ts';
+import { readOrderRendererConfig } from '../src/config.ts';
 
 const publicUrl = 'https://launch.example';
 
