@@ -86,6 +86,7 @@ const own: Readonly<Record<ServiceName, Settings>> = {
   ordering: {
     ...withRedis,
     ...orderingSettings.properties,
+    REGISTRY_FILE: registryFileSetting,
     ...withDatabase,
     ...sealingKeySettings('launch', 'order'),
     ...pseudonymSettings,

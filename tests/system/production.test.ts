@@ -60,6 +60,7 @@ const withRegistry = [
   'launch-api',
   'resource-api',
   'audit-trail',
+  'ordering',
   'order-renderer',
   'developer-portal',
 ];
@@ -74,7 +75,7 @@ const sealingSettings: Readonly<Record<string, readonly string[]>> = {
   'audit-trail': [],
   'developer-portal': ['CALLBACK'],
 };
-const services = [...withRegistry, 'launch-gateway', 'ordering'];
+const services = [...withRegistry, 'launch-gateway'];
 /** Each service's settings for keys other than sealing keys. */
 const otherKeys: Readonly<Record<string, readonly string[]>> = {
   'identity-provider': ['PATIENT_PSEUDONYM_KEY'],

@@ -1,6 +1,14 @@
 import { issuerOf } from './addresses.ts';
-import { type WrittenPractice, writtenKeyOf } from './coded-identifiers.ts';
+import {
+  codeKeyOf,
+  isAgreedPractice,
+  practiceBindingOf,
+  type WrittenPractice,
+  writtenKeyOf,
+} from './coded-identifiers.ts';
 import type { FileFault } from './fault.ts';
+import { bareCode } from './formats.ts';
+import type { LaunchContext } from './launch-context.ts';
 import type { LaunchPolicy, Registry } from './registry.ts';
 
 /** The client within which codes are valid. Without a client, they are valid for all clients. */
@@ -70,3 +78,29 @@ export function clientsIn({ realms, trustedIssuers = [] }: Registry, publicUrl: 
     }),
   );
 }
+
+/**
+ * Returns a launch with the earlier codes of its practice, and of all practices to which its client is bound.
+ * Call this for each HTTP request, so that a changed registry applies to open launches. The result decides what
+ * the launch can see, never for which practices its client may launch.
+ */
+export function withEarlierCodes(context: LaunchContext, { practices = [] }: Registry): LaunchContext {
+  const { client, request } = context;
+  const valid = practices.filter((practice) => isOfAll(practice) || isSame(practice, client));
+  if (valid.length === 0) return context;
+  const earlierOf = (isSuccessor: (practice: WrittenPractice) => boolean) =>
+    valid.filter(isSuccessor).flatMap(({ formerly }) => formerly);
+  const ownKey = codeKeyOf(request.practice.identifier);
+  const formerly = earlierOf((practice) => writtenKeyOf(practice) === ownKey).map(identifierOf);
+  const { practices: binding } = client;
+  if (binding === undefined) return { ...context, formerly };
+  const earlier = practiceBindingOf(earlierOf((one) => isAgreedPractice(identifierOf(one), binding)));
+  const codesOf = (system: keyof typeof binding) => [...binding[system], ...(earlier?.[system] ?? [])];
+  const extended = {
+    'ods-organization-code': codesOf('ods-organization-code'),
+    'local-org-code': codesOf('local-org-code'),
+  };
+  return { ...context, formerly, client: { ...client, practices: extended } };
+}
+
+const identifierOf = ({ system, code }: WrittenPractice) => ({ system, value: bareCode(code) });

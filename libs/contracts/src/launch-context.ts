@@ -1,4 +1,4 @@
-import { patientIdentifierSchema, practiceBindingSchema } from './coded-identifiers.ts';
+import { type CodedIdentifier, patientIdentifierSchema, practiceBindingSchema } from './coded-identifiers.ts';
 import { closedObject, createParser, guidPattern, type StaticOf, withUnknownMembers } from './schema.ts';
 import { signInSchema } from './sign-in.ts';
 import { Type } from './type.ts';
@@ -124,7 +124,10 @@ export type PractitionerIdentifierSystem = LaunchPractitioner['identifier']['sys
 export type LaunchOrganization = StaticOf<typeof organizationSchema>;
 export type OrganizationIdentifierSystem = LaunchOrganization['identifier']['system'];
 export type LaunchRequest = StaticOf<typeof launchRequestSchema>;
-export type LaunchContext = StaticOf<typeof launchContextSchema>;
+export type LaunchContext = StaticOf<typeof launchContextSchema> & {
+  /** The earlier codes of the practice, which each process adds from its registry (`withEarlierCodes`). */
+  readonly formerly?: readonly CodedIdentifier<'ods-organization-code' | 'local-org-code'>[];
+};
 export type LaunchNotice = StaticOf<typeof launchNoticeSchema>;
 
 /**

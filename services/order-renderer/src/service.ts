@@ -33,6 +33,7 @@ export type OrderRendererDependencies = {
   readonly storage: Storage;
   readonly tickets: Pick<Tickets, 'find'>;
   readonly bus: Pick<EventBus, 'publish'>;
+  /** The registry, with the callbacks of the clients and the earlier codes of the practices. */
   readonly registry: RegistrySource;
   /** The sealers that open sealed orders and callback secrets. */
   readonly sealers: Pick<Sealers, 'order' | 'callback'>;
@@ -50,7 +51,7 @@ export async function orderRenderer(
   config: OrderRendererConfig,
   provided: OrderRendererDependencies,
 ): Promise<Service> {
-  const { storage, tickets, clock, logger } = provided;
+  const { storage, tickets, registry, clock, logger } = provided;
   const documents = createDocuments(
     await openSchema(storage),
     reportRejectedEvents('order-renderer', logger),
@@ -82,6 +83,7 @@ export async function orderRenderer(
   const dialect = pageDialect({ pages, isProduction: config.isProduction });
   const endpoints = documentEndpoints(dialect, {
     tickets,
+    registry,
     find: (key) => documents.find(key),
     findOthers: (key) => documents.findOthers(key),
     record: async (events: readonly CloudEvent[]) => {

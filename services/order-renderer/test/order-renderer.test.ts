@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { get } from 'node:http';
 import { schemaFaultsOf } from '@clinical-launch/testing/xml';
+import { fixedRegistry } from '@clinical-launch/trust/registry-file';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   aConfig,
@@ -453,4 +454,18 @@ describe('a document that is not available in time', () => {
       }
     },
   );
+
+  it('has status 200 if its practice is an earlier code of a practice to which the client is bound', async () => {
+    const ods = (code: string) => ({ system: 'ods-organization-code' as const, code });
+    const practices = [{ ...ods('B82018'), formerly: [ods('B82017')] }];
+    const merged = await startRendererPlatform(aConfig(), {
+      registry: fixedRegistry({ realms: [], practices }),
+    });
+    const bound = { 'ods-organization-code': ['B82018'], 'local-org-code': [] };
+    const { launchId, cookie } = await merged.openSession('PatientRequestList', { practices: bound });
+    const guid = randomUUID();
+    await merged.submit({ guid, launchId });
+    expect((await merged.read(`/orders/${guid}/notepad`, cookie)).status).toBe(200);
+    await merged.stop();
+  });
 });

@@ -5,6 +5,8 @@ import { openRabbitMq } from '@clinical-launch/process/rabbitmq-part';
 import { openRedisParts } from '@clinical-launch/process/redis-parts';
 import { openSealers } from '@clinical-launch/process/sealing-keys';
 import { readTogether } from '@clinical-launch/runtime/environment';
+import { openRegistry } from '@clinical-launch/trust/registry-file';
+import { readRegistrySetting } from '@clinical-launch/trust/trust';
 import { readOrderingConfig } from './config.ts';
 import { ordering } from './service.ts';
 
@@ -13,17 +15,16 @@ await runProcess({
   configure: (environment) =>
     readTogether({
       ordering: () => readOrderingConfig(environment),
+      registry: () => readRegistrySetting(environment),
       sealers: () => openSealers(environment, ['launch', 'order']),
       parts: () => requireParts(environment, ['REDIS_URL', 'AMQP_URL', 'DATABASE_URL']),
     }),
-  async open({ ordering: config, sealers }, tools) {
+  async open({ ordering: config, sealers, registry: place }, tools) {
+    const { registry } = tools.own(openRegistry(place, tools));
     const { tickets, refusals } = tools.own(await openRedisParts({ ...tools, sealers }));
     const { storage } = tools.own(await openPostgres(tools));
     const { bus } = tools.own(await openRabbitMq(tools));
-    return {
-      mounts: [{ path: '/', service: await ordering(config, { ...tools, tickets, storage, bus, sealers }) }],
-      bus,
-      refusals,
-    };
+    const service = await ordering(config, { ...tools, registry, tickets, storage, bus, sealers });
+    return { mounts: [{ path: '/', service }], bus, refusals };
   },
 });

@@ -13,6 +13,7 @@ import { observeOutbox } from '@clinical-launch/runtime/metrics';
 import { sqlOutbox } from '@clinical-launch/storage/sql-outbox';
 import type { Storage } from '@clinical-launch/storage/storage';
 import type { Tickets } from '@clinical-launch/tickets/tickets';
+import type { RegistrySource } from '@clinical-launch/trust/registry-file';
 import type { OrderingConfig } from './config.ts';
 import { pageDialect, pageNotFound } from './errors.ts';
 import { createSearches } from './http/dependencies.ts';
@@ -22,6 +23,8 @@ import { openOrderingDatabase } from './store/database.ts';
 
 export type OrderingDependencies = {
   readonly tickets: Pick<Tickets, 'find' | 'redeem'>;
+  /** The registry, with the earlier codes of the practices. */
+  readonly registry: RegistrySource;
   readonly storage: Storage;
   /** The event bus to which the outbox publishes. */
   readonly bus: Pick<EventBus, 'publish'>;
@@ -38,7 +41,7 @@ const directory = (path: string) => fileURLToPath(new URL(path, import.meta.url)
  * answers below `/oltr` and at `/accessibility`.
  */
 export async function ordering(config: OrderingConfig, provided: OrderingDependencies): Promise<Service> {
-  const { tickets, storage, bus, sealers, clock, logger } = provided;
+  const { tickets, registry, storage, bus, sealers, clock, logger } = provided;
   const { catalogues, timeZone, pseudonyms, requestsPerSecondPerSession: perSession } = config;
   const { origin: publicOrigin, protocol } = new URL(config.publicUrl);
   const pages = createPages(directory('views'), config);
@@ -54,6 +57,7 @@ export async function ordering(config: OrderingConfig, provided: OrderingDepende
   const write = createTimeWriter(timeZone);
   const endpoints = createEndpoints({
     tickets,
+    registry,
     database,
     sealer: sealers.order,
     pseudonyms,

@@ -9,6 +9,7 @@ import { aNhsNumber } from '@clinical-launch/testing/nhs-number';
 import { createTestDependencies, serveForTest } from '@clinical-launch/testing/serve';
 import { TestClock } from '@clinical-launch/testing/test-clock';
 import { openTestStorage } from '@clinical-launch/testing/test-storage';
+import { fixedRegistry, type RegistrySource } from '@clinical-launch/trust/registry-file';
 import { readCatalogue } from '../src/catalogue-file.ts';
 import type { OrderingConfig } from '../src/config.ts';
 import { isFor } from '../src/domain/applies-to.ts';
@@ -28,6 +29,7 @@ export async function startOrdering(
   openStorage: () => Promise<Storage> = openTestStorage,
   catalogues = createCatalogues([readCatalogue()]),
   limits: Pick<OrderingConfig, 'requestsPerSecondPerSession'> = {},
+  registry: RegistrySource = fixedRegistry({ realms: [] }),
 ) {
   const clock = new TestClock();
   const dependencies = createTestDependencies(clock);
@@ -36,7 +38,7 @@ export async function startOrdering(
   const pseudonyms = readPatientPseudonyms({});
   const service = await ordering(
     { publicUrl, catalogues, timeZone: 'Europe/London', pseudonyms, ...limits },
-    { ...dependencies, storage, sealers: { order: sealer } },
+    { ...dependencies, registry, storage, sealers: { order: sealer } },
   );
   const server = await serveForTest({ mounts: [{ path: '/', service }], dependencies });
   return {

@@ -10,6 +10,7 @@ import type { Storage } from '@clinical-launch/storage/storage';
 import { createTestDependencies, serveForTest } from '@clinical-launch/testing/serve';
 import { TestClock } from '@clinical-launch/testing/test-clock';
 import { openTestStorage } from '@clinical-launch/testing/test-storage';
+import { fixedRegistry } from '@clinical-launch/trust/registry-file';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readCatalogues } from '../src/catalogue-file.ts';
 import { ordering } from '../src/service.ts';
@@ -42,7 +43,9 @@ beforeAll(async () => {
     timeZone: 'Europe/London',
     pseudonyms: readPatientPseudonyms({}),
   };
-  const service = await ordering(config, { ...dependencies, tickets: parts.tickets, storage, sealers });
+  const registry = fixedRegistry({ realms: [] });
+  const { tickets } = parts;
+  const service = await ordering(config, { ...dependencies, registry, tickets, storage, sealers });
   server = await serveForTest({ mounts: [{ path: '/', service }], dependencies });
 });
 afterAll(async () => {

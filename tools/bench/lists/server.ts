@@ -12,6 +12,7 @@ import { systemClock as clock } from '@clinical-launch/runtime/clock';
 import { createLogger } from '@clinical-launch/runtime/logger';
 import { openPostgresStorage } from '@clinical-launch/storage/postgres-storage';
 import { InMemoryTickets } from '@clinical-launch/tickets/in-memory-tickets';
+import { fixedRegistry } from '@clinical-launch/trust/registry-file';
 
 /**
  * Runs the ordering service in a separate process for a benchmark, with the PostgreSQL of `DATABASE_URL`. The
@@ -22,6 +23,7 @@ const bus = new InProcessBus({ onDeadLetter: () => undefined });
 const tickets = new InMemoryTickets({ clock, outbox: bus });
 const storage = await openPostgresStorage({ url: process.env.DATABASE_URL ?? '', applicationName: 'bench' });
 const sealer = createSealer([{ id: 'bench', key: randomBytes(32) }]);
+const registry = fixedRegistry({ realms: [] });
 const service = await ordering(
   {
     publicUrl: 'https://launch.example.org',
@@ -29,7 +31,7 @@ const service = await ordering(
     timeZone: 'Europe/London',
     pseudonyms: readPatientPseudonyms({}),
   },
-  { tickets, storage, bus, sealers: { order: sealer }, clock, logger },
+  { tickets, registry, storage, bus, sealers: { order: sealer }, clock, logger },
 );
 const app = createApp({ mounts: [{ path: '/', service }], logger, clock, isProduction: false });
 const server = await listen(app, { port: 0, host: '127.0.0.1' });

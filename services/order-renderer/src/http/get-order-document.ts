@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { withEarlierCodes } from '@clinical-launch/contracts/earlier-codes';
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import type { LaunchContext } from '@clinical-launch/contracts/launch-context';
 import { guidForm, withoutUndefined } from '@clinical-launch/contracts/schema';
@@ -8,6 +9,7 @@ import { type Exchange, type Handler, textParameter } from '@clinical-launch/htt
 import { queryOf } from '@clinical-launch/http/request-target';
 import { pageHeaders } from '@clinical-launch/pages/page-headers';
 import type { Tickets } from '@clinical-launch/tickets/tickets';
+import type { RegistrySource } from '@clinical-launch/trust/registry-file';
 import { aboutPatient } from '../domain/about-patient.ts';
 import { documentNotReady, orderNotFound, sessionRequired } from '../errors.ts';
 import type { DocumentKey, OrderDocument } from '../store/documents.ts';
@@ -17,6 +19,8 @@ import { getLaunchSession } from './launch-session.ts';
 
 export type DocumentDependencies = {
   readonly tickets: Pick<Tickets, 'find'>;
+  /** The registry, with the earlier codes of the practices. */
+  readonly registry: RegistrySource;
   /** Whether the platform is served over https. */
   readonly isSecure: boolean;
   /** The hashes of the inline scripts of the error page. */
@@ -79,11 +83,11 @@ function getOrderDocument(form: Form, dependencies: DocumentDependencies): Handl
   return async (exchange) => {
     const { request, response, call } = exchange;
     const guid = textParameter(exchange, 'guid');
-    const { scriptHashes } = dependencies;
+    const { scriptHashes, registry } = dependencies;
     setHeaders(response, pageHeaders({ frameAncestors: form.frameAncestors(), scriptHashes }));
     const mayRead = async (session: LaunchContext) =>
       guidForm.test(guid) &&
-      (await dependencies.find({ orderGuid: guid, ...ownDocuments(session) })) !== undefined;
+      (await dependencies.find({ orderGuid: guid, ...ownDocuments(session, registry) })) !== undefined;
     const session = await getLaunchSession({ ...dependencies, mayRead }, request, call);
     if (session === undefined) {
       if (!form.isOutsideCookiePath || !guidForm.test(guid)) throw sessionRequired();
@@ -93,7 +97,7 @@ function getOrderDocument(form: Form, dependencies: DocumentDependencies): Handl
     setHeaders(response, pageHeaders({ frameAncestors: form.frameAncestors(session), scriptHashes }));
     call.adopt(session.launchId);
     call.identify(`session ${session.launchId}`, session.client.clientId);
-    const key = { orderGuid: guid, ...ownDocuments(session), ...versionAskedFor(request) };
+    const key = { orderGuid: guid, ...ownDocuments(session, registry), ...versionAskedFor(request) };
     const document = await findDocument({ key, response, dependencies });
     if (document === undefined) return;
     const others = form.hasOthers ? await dependencies.findOthers(key) : [];
@@ -106,9 +110,11 @@ function getOrderDocument(form: Form, dependencies: DocumentDependencies): Handl
 
 /**
  * Returns the filter for the documents that a session may read: documents of its launch, for the practices of
- * its client.
+ * its client and for their earlier codes.
  */
-function ownDocuments({ launchId, client: { practices } }: LaunchContext) {
+function ownDocuments(session: LaunchContext, registry: RegistrySource) {
+  const { launchId, client } = withEarlierCodes(session, registry.current());
+  const { practices } = client;
   return { launchId, ...withoutUndefined({ practices }) };
 }
 

@@ -1,6 +1,7 @@
 import type { WriteTime } from '@clinical-launch/contracts/written-time';
 import type { Pages } from '@clinical-launch/pages/templates';
 import type { Tickets } from '@clinical-launch/tickets/tickets';
+import type { RegistrySource } from '@clinical-launch/trust/registry-file';
 import type { Catalogue } from '../domain/catalogue.ts';
 import type { Catalogues } from '../domain/catalogues.ts';
 import { createTestSearch, type TestSearch } from '../domain/test-search.ts';
@@ -10,6 +11,8 @@ import type { Show } from './show.ts';
 /** The dependencies of the pages. They are the same for every HTTP request. */
 export type Dependencies = WorkDependencies & {
   readonly tickets: Pick<Tickets, 'find' | 'redeem'>;
+  /** The registry, with the earlier codes of the practices. */
+  readonly registry: RegistrySource;
   readonly pages: Pages;
   readonly catalogues: Catalogues;
   readonly searchIn: SearchIn;

@@ -1,3 +1,4 @@
+import { withEarlierCodes } from '@clinical-launch/contracts/earlier-codes';
 import { guidForm } from '@clinical-launch/contracts/schema';
 import { concerningLaunch } from '@clinical-launch/crypto/patient-pseudonym';
 import { setHeaders } from '@clinical-launch/http/answer';
@@ -26,7 +27,7 @@ export function inLaunch(
   dependencies: Dependencies,
   extending: { readonly extendSeconds?: number } = { extendSeconds: launchSessionIdleSeconds },
 ): Guard<Exchange, Visit> {
-  const { tickets, pages, publicOrigin, isSecure, pseudonyms, countRequest } = dependencies;
+  const { tickets, registry, pages, publicOrigin, isSecure, pseudonyms, countRequest } = dependencies;
   return async (exchange) => {
     const { request, response, call } = exchange;
     const launchId = textParameter(exchange, 'launchId');
@@ -46,7 +47,7 @@ export function inLaunch(
     );
     const session = sessions.find(({ context }) => context.launchId === launchId);
     if (session === undefined) throw sessionEnded();
-    const { context } = session;
+    const context = withEarlierCodes(session.context, registry.current());
     const { clientId, frameAncestors } = context.client;
     call.adopt(launchId);
     call.identify(`session ${launchId}`, clientId);

@@ -28,7 +28,8 @@ export type Visibility = {
    * visible whoever its patient is, because newborn babies and visitors have no number.
    */
   readonly namedKey?: string;
-  readonly practiceKey?: string;
+  /** The keys of a practice: of its code and of its earlier codes. */
+  readonly practiceKeys?: readonly string[];
   /** Only requests of the practices to which the client is bound. */
   readonly practices?: BoundPractices;
 };
@@ -70,12 +71,10 @@ export function visibilityOf(context: LaunchContext): Visibility {
 }
 
 /** Returns the `Visibility` of a launch for this rule instead of the rule of its action. */
-export function visibilityUnder(
-  sees: ActionRule['sees'],
-  { launchId, client, request }: LaunchContext,
-): Visibility {
+export function visibilityUnder(sees: ActionRule['sees'], context: LaunchContext): Visibility {
+  const { launchId, client, request } = context;
   const patient = soughtPatientOf(request, client);
-  const practiceKey = practiceKeyOf(request.practice, client);
+  const practiceKeys = practiceKeysOf(context);
   const bound = boundVisibilityOf(client);
   switch (sees) {
     case 'own':
@@ -83,9 +82,9 @@ export function visibilityUnder(
     case 'patient':
       return { patient, ...bound };
     case 'patient-of-practice':
-      return { patient, practiceKey, ...bound };
+      return { patient, practiceKeys, ...bound };
     case 'practice':
-      return { practiceKey, ...bound };
+      return { practiceKeys, ...bound };
   }
 }
 
@@ -100,12 +99,16 @@ export function boundVisibilityOf({
   return practices === undefined ? {} : { practices: { client, binding: practices } };
 }
 
+/** Returns a `Visibility` for each code of the practice, because an index sorts the requests of one code. */
+export const ofEachCode = ({ practiceKeys, ...visibility }: Visibility): readonly Visibility[] =>
+  practiceKeys?.map((key) => ({ ...visibility, practiceKeys: [key] })) ?? [visibility];
+
 /** Returns the SQL condition that a request is visible. */
-export function isVisible({ launchId, patient, namedKey, practiceKey, practices }: Visibility) {
+export function isVisible({ launchId, patient, namedKey, practiceKeys, practices }: Visibility) {
   return (by: ExpressionBuilder<OrderingTables, 'test_requests'>): Expression<SqlBool> =>
     by.and([
       ...(launchId === undefined ? [] : [by('test_requests.launch_id', '=', launchId)]),
-      ...(practiceKey === undefined ? [] : [by('test_requests.practice_key', '=', practiceKey)]),
+      ...(practiceKeys === undefined ? [] : [by('test_requests.practice_key', 'in', practiceKeys)]),
       ...(practices === undefined ? [] : [isOfBoundPractice('test_requests', practices)]),
       ...(patient === undefined ? [] : [isOfPatient('test_requests', patient, namedKey)]),
     ]);
@@ -198,6 +201,12 @@ export function practiceKeyOf(
   const { system } = practice.identifier;
   return keyOf(...(system === 'ods-organization-code' ? [] : [issuer, clientId]), system, codeOf(practice));
 }
+
+/** Returns the keys of a launch's practice: of its code and of its earlier codes. */
+export const practiceKeysOf = ({ request, client, formerly = [] }: LaunchContext): string[] =>
+  [request.practice, ...formerly.map((identifier) => ({ identifier }))].map((practice) =>
+    practiceKeyOf(practice, client),
+  );
 
 /**
  * Returns the SHA-256 that identifies a practice's favourites and order sets for one catalogue. For the

@@ -1,7 +1,7 @@
 import { type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
 import type { Priority, RequestStatus } from '../domain/test-request.ts';
 import type { OrderingTables, OrderingTransaction } from './database.ts';
-import { isSamePerson, isVisible, type SoughtPatient, type Visibility } from './keys.ts';
+import { isSamePerson, isVisible, ofEachCode, type SoughtPatient, type Visibility } from './keys.ts';
 
 /** The conditions of a list. */
 export type ListFilter = {
@@ -171,7 +171,8 @@ function nextOf(tx: OrderingTransaction, filter: ListFilter, page: Page) {
 }
 
 /**
- * Returns a query for each run of a list: the requests of one status and one priority, sorted by an index.
+ * Returns a query for each run of a list: the requests of one status and one priority, sorted by an index. In
+ * the list of a practice, also of one code.
  */
 function runsOf(
   tx: OrderingTransaction,
@@ -181,8 +182,10 @@ function runsOf(
   const { patient, ...ofPractice } = visibility;
   return statuses.flatMap((status) =>
     priorities.flatMap((each) => {
-      const run = filtered(tx, { visibility: ofPractice, statuses: [status], priority: each, ...period });
-      return patient === undefined ? [run] : isOfPatientWith(patient).map((is) => run.where(is));
+      const runOf = (seen: Visibility) =>
+        filtered(tx, { visibility: seen, statuses: [status], priority: each, ...period });
+      if (patient === undefined) return ofEachCode(ofPractice).map(runOf);
+      return isOfPatientWith(patient).map((is) => runOf(ofPractice).where(is));
     }),
   );
 }

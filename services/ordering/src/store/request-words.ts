@@ -35,9 +35,13 @@ export const differenceCondition = (
 ): string => `${searchCondition(search, visibility)} & !${searchCondition(other, visibility)}`;
 
 /** Returns the `tsquery` of a search. The `Visibility` decides which prefix the words have. */
-export function searchCondition(search: RequestSearch, { practiceKey, patient }: Visibility): string {
-  const list = practiceKey === undefined || patient !== undefined ? patientLists : prefixOf(practiceKey);
-  return and(search.map((term) => or(term.map((words) => and(words.map((word) => sought(list, word)))))));
+export function searchCondition(search: RequestSearch, { practiceKeys, patient }: Visibility): string {
+  const lists = patient === undefined ? practiceKeys?.map(prefixOf) : undefined;
+  return or(
+    (lists ?? [patientLists]).map((list) =>
+      and(search.map((term) => or(term.map((words) => and(words.map((word) => sought(list, word))))))),
+    ),
+  );
 }
 
 const patientLists = 'p';

@@ -1,7 +1,7 @@
 import type { LaunchRequest } from '@clinical-launch/contracts/launch-context';
 import { type SqlBool, sql } from 'kysely';
 import type { OrderingDatabase } from './database.ts';
-import { isVisible, type Visibility } from './keys.ts';
+import { isVisible, ofEachCode, type Visibility } from './keys.ts';
 
 export type Requester = LaunchRequest['requester'];
 
@@ -10,12 +10,19 @@ const maxRequesters = 200;
 
 /**
  * Finds the requesters of the requests that a launch for a practice can see. Each requester has the name in
- * their newest request. Reads one index entry for each requester, not for each request (a loose index scan).
+ * their newest request, preferably under the practice's own code.
  */
 export async function findRequesters(
   database: OrderingDatabase,
   visibility: Visibility,
 ): Promise<Requester[]> {
+  const found = await Promise.all(ofEachCode(visibility).map((seen) => findUnderCode(database, seen)));
+  const named = found.toReversed().flat();
+  return [...new Map(named.map((one) => [JSON.stringify(one.identifier), one])).values()];
+}
+
+/** Reads one index entry for each requester, not for each request (a loose index scan). */
+async function findUnderCode(database: OrderingDatabase, visibility: Visibility): Promise<Requester[]> {
   const identifier = sql`parties -> 'requester' -> 'identifier'`;
   const seen = database.selectFrom('test_requests').where(isVisible(visibility));
   const ordered = seen.select(identifier.as('identifier')).orderBy(identifier).limit(1);

@@ -9,6 +9,7 @@ import {
   originatingKeyOf,
   patientKeysOf,
   practiceKeyOf,
+  practiceKeysOf,
   type Visibility,
   visibilityOf,
   visibilityUnder,
@@ -78,7 +79,6 @@ export async function findOtherBirths(
   database: OrderingDatabase,
   context: LaunchContext,
 ): Promise<OtherBirths> {
-  const { client, request } = context;
   const { patient, ...visibility } = visibilityUnder('patient', context);
   if (patient === undefined || patient.keys.length === 0) return { own: [], isElsewhere: false };
   const born = bornOn('test_requests');
@@ -91,9 +91,9 @@ export async function findOtherBirths(
     .where(isSamePerson('test_requests', { numbers: patient.numbers }))
     .where(born, '<>', patient.birthDate)
     .execute();
-  const practiceKey = practiceKeyOf(request.practice, client);
-  const own = rows.filter((row) => row.practice_key === practiceKey);
-  return { own: own.map((row) => row.born).toSorted(), isElsewhere: own.length < rows.length };
+  const practiceKeys = practiceKeysOf(context);
+  const own = rows.filter((row) => practiceKeys.includes(row.practice_key));
+  return { own: [...new Set(own.map((row) => row.born))].toSorted(), isElsewhere: own.length < rows.length };
 }
 
 /** Finds a request that a launch can see, and locks it until the end of the transaction. */
