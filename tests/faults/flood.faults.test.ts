@@ -5,7 +5,7 @@ import type { RedisClient } from '@clinical-launch/redis/redis-scripts';
 import { waitLimitMs } from '@clinical-launch/testing/until';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { printLine } from './balance.ts';
-import { floodWithLaunches, type Statuses } from './flood.ts';
+import { floodWithLaunches, type Statuses, stallWithLaunches } from './flood.ts';
 import { inPostgres } from './in-postgres.ts';
 import { sendRequest } from './send-request.ts';
 import { size } from './size.ts';
@@ -76,5 +76,20 @@ describe('a flood of unauthenticated requests, with RabbitMQ stopped and 64 MB o
     }
     expect(await auditedOf('access.token.issued.v1')).toBe(launches);
     expect(await auditedOf('launch.url.issued.v1')).toBe(launches);
+  });
+});
+
+describe('4,000 connections that send almost a whole body', () => {
+  it('stay below the memory of a Pod, and do not prevent the launches of a registered client', async () => {
+    const { strangers, client, open, megabytes } = await stallWithLaunches(system, size.floodMs);
+    printLine(
+      `4,000 stalled bodies for ${size.floodMs / 1000} s: ${open} open at the end, answers ${JSON.stringify(strangers)}, ` +
+        `at most ${megabytes.join(' and ')} MiB; client ${JSON.stringify(client)}`,
+    );
+    const launches = total(client.token);
+    expect(launches).toBeGreaterThan(0);
+    expect(client).toEqual({ token: { 200: launches }, issue: { 200: launches }, redeem: { 200: launches } });
+    expect(strangers[503]).toBeGreaterThan(0);
+    expect(Math.max(...megabytes)).toBeLessThan(384);
   });
 });

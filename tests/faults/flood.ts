@@ -1,3 +1,4 @@
+import { connect, type Socket } from 'node:net';
 import { createPkcePair } from '@clinical-launch/pms-client';
 import { aServiceRequest } from '@clinical-launch/testing/service-request';
 import { openEdge } from './edge.ts';
@@ -54,6 +55,59 @@ export async function floodWithLaunches(system: System, forMs: number): Promise<
     ]);
     return flood;
   } finally {
+    edge.close();
+  }
+}
+
+/** The number of connections that send almost a whole body and wait. */
+const stalledConnections = 4000;
+
+/**
+ * Keeps 4,000 connections open that send almost a whole body: half of them payloads with the token of another
+ * client, half of them forms of strangers. Opens a connection again one second after the server closed it. At
+ * the same time, the client launches at a steady rate.
+ */
+export async function stallWithLaunches(system: System, forMs: number) {
+  const edge = openEdge(system.processes);
+  const until = Date.now() + forMs;
+  const flood: Flood = { strangers: {}, client: { token: {}, issue: {}, redeem: {} } };
+  const open = new Set<Socket>();
+  const targets = [system.replicasOf('launch-api')[0], system.replicasOf('launch-gateway')[0]];
+  const memory = targets.map(() => 0);
+  const other = new URLSearchParams(tokenRequest.body);
+  other.set('client_id', 'pms-other');
+  other.set('client_secret', 'pms-other-secret');
+  try {
+    const { access_token: token } = JSON.parse((await edge.send({ ...tokenRequest, body: other })).body);
+    const heads = [
+      `POST /AccessApi/RequestLaunchUrl HTTP/1.1\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\nContent-Length: 262144`,
+      'POST /secureLaunch HTTP/1.1\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 2048',
+    ];
+    const bodies = [' '.repeat(260_000), 'a'.repeat(2000)];
+    const stall = (lane: number) => {
+      const { port } = new URL(targets[lane % 2]?.url ?? '');
+      const socket = connect(Number(port), '127.0.0.1');
+      open.add(socket);
+      socket
+        .on('error', () => undefined)
+        .on('data', (answer) => {
+          const status = Number(/^HTTP\/1\.1 (\d+)/.exec(answer.toString('latin1'))?.[1]);
+          flood.strangers[status] = (flood.strangers[status] ?? 0) + 1;
+        });
+      socket.on('close', () => {
+        open.delete(socket);
+        if (Date.now() < until) setTimeout(() => stall(lane), 1000);
+      });
+      socket.write(`${heads[lane % 2]}\r\nHost: x\r\n\r\n${bodies[lane % 2]}`);
+    };
+    for (let lane = 0; lane < stalledConnections; lane += 1) stall(lane);
+    const watching = setInterval(() => {
+      targets.forEach((target, at) => (memory[at] = Math.max(memory[at] ?? 0, target?.memory() ?? 0)));
+    }, 250);
+    await launchSteadily({ edge, until, flood }).finally(() => clearInterval(watching));
+    return { ...flood, open: open.size, megabytes: memory.map(Math.round) };
+  } finally {
+    for (const socket of open) socket.destroy();
     edge.close();
   }
 }

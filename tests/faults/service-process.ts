@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -15,6 +15,8 @@ export type ServiceProcess = Replica & {
   kill(): Promise<void>;
   /** Sends SIGTERM, and resolves with the exit code. */
   terminate(): Promise<number | null>;
+  /** Returns the resident memory in MiB. */
+  memory(): number;
 };
 
 type ServiceProcessOptions = Replica & {
@@ -61,6 +63,7 @@ export function createServiceProcess({
   };
   return {
     ...replica,
+    memory: () => Number(execFileSync('ps', ['-o', 'rss=', '-p', String(running?.pid)])) / 1024,
     async start() {
       const startedAt = performance.now();
       const log = openSync(logFile, 'a');
