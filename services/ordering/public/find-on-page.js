@@ -1,8 +1,8 @@
 // Searches the tests on the page while the server cannot be reached.
 
 /**
- * Returns codes of tests: first the tests that Enter adds, then the tests whose text contains every word of
- * the query. If no text matches, the tests that parts of the query name come last.
+ * Returns codes of tests: first the tests that parts of the query name, then the tests whose text contains every
+ * word of the query.
  * @param tests the elements of the tests, by their codes
  * @param named the result of `namedTests` for the query
  */
@@ -12,7 +12,7 @@ export function findOnPage(tests, query, named) {
     .split(/[\s,]+/)
     .filter(Boolean);
   const matches = [...tests].filter(([, test]) => isMatch(test, words)).map(([code]) => code);
-  return { codes: [...new Set([...named.codes, ...(matches.length === 0 ? named.known : matches)])] };
+  return { codes: [...new Set([...named.known, ...matches])] };
 }
 
 function isMatch(test, words) {

@@ -75,18 +75,36 @@ export function namedTests(query, names) {
 }
 
 /**
+ * Returns whether a search finds an order set: every word of the search begins a word of the set's name.
+ * @param {string} query
+ * @param {string} name
+ */
+export function findsSet(query, name) {
+  const [sought, words] = [query, name].map((text) => wordsOf(text).map(american));
+  return sought.length > 0 && sought.every((one) => words.some((word) => word.startsWith(one)));
+}
+
+/**
  * Describes the matches of a search, and the effect of the Enter key.
  * @param {object} search
  * @param {string} search.query
  * @param {number} search.count how many tests match
+ * @param {number} [search.sets] how many order sets match
  * @param {number} search.total how many tests are usual for the patient
  * @param {Named} search.named
  * @param {boolean} [search.isExplained] whether notes explain why no test can be chosen
  * @param {(code: string) => { name: string, isFor?: string | undefined }} search.describe returns the name of
  * a test; for a test that does not apply to the patient, also the patients to whom it applies
  */
-export function describeSearch({ query, count, total, named, isExplained = false, describe }) {
+export function describeSearch({ query, count, sets = 0, total, named, isExplained = false, describe }) {
   if (query === '') return { summary: `${count} tests`, advice: '' };
+  const found = sets === 1 ? '1 order set matches' : `${sets} order sets match`;
+  if (count === 0 && sets > 0) {
+    return {
+      summary: `${found} “${query}”.`,
+      advice: `Press Enter to go to ${sets === 1 ? 'it' : 'the first'}.`,
+    };
+  }
   if (count === 0 && isExplained) return { summary: `No tests to choose for “${query}”.`, advice: '' };
   if (count === 0) {
     return { summary: `No tests match “${query}”. Check the spelling or try another name.`, advice: '' };
@@ -105,6 +123,7 @@ export function describeSearch({ query, count, total, named, isExplained = false
   const summary = [
     `${count} of ${total} tests ${verb} “${query}”.`,
     ...(unknown.length === 0 ? [] : [`No single test is called “${unknown.join('” or “')}”.`]),
+    ...(sets === 0 ? [] : [`${found} too.`]),
   ];
   return { summary: summary.join(' '), advice: advice.join(' ') };
 }

@@ -2,7 +2,7 @@
 
 import { connectionReturns } from './connection.js';
 import { findOnPage } from './find-on-page.js';
-import { describeSearch, inWords, namedTests, readNames } from './named-tests.js';
+import { describeSearch, findsSet, inWords, namedTests, readNames } from './named-tests.js';
 
 /**
  * Filters the catalogue of a form, best match first. `add` chooses tests by their codes. After the server's
@@ -98,15 +98,20 @@ export function searchTests(form, add) {
     const isShown = await filter();
     if (!isShown || document.activeElement !== input || input.value !== typed) return;
     const box = firstChoice();
-    if (!box) return;
-    box.focus();
-    const name = box.labels[0].textContent.trim();
+    const place = box ?? setsFound(typed)[0]?.querySelector('button');
+    if (!place) return;
+    place.focus();
+    const name = (box?.labels[0] ?? place.closest('[data-set]')).textContent.trim();
     document.getElementById('announcement').textContent = `${name}. Press Enter to add it.`;
   }
 
   /** Returns the checkbox of the first match that is not chosen yet. */
   function firstChoice() {
     return boxesIn(form).find((box) => !box.checked);
+  }
+
+  function setsFound(query) {
+    return [...form.querySelectorAll('[data-set]')].filter(({ dataset }) => findsSet(query, dataset.set));
   }
 
   function show(query, { codes, notes = [] }) {
@@ -123,6 +128,9 @@ export function searchTests(form, add) {
     for (const section of form.querySelectorAll('fieldset')) {
       section.hidden = section.querySelector('[data-test]:not([hidden])') === null;
     }
+    const sets = setsFound(query);
+    for (const set of form.querySelectorAll('[data-set]')) set.hidden = query !== '' && !sets.includes(set);
+    document.getElementById('sets').hidden = query !== '' && sets.length === 0;
     document.getElementById('clear-search').hidden = query === '';
     for (const each of form.querySelectorAll('[data-browse]')) each.hidden = query !== '';
     document.getElementById('notes').replaceChildren(...notes.map(noteOf));
@@ -134,6 +142,7 @@ export function searchTests(form, add) {
     return describeSearch({
       query,
       count,
+      sets: setsFound(query).length,
       isExplained,
       total: [...tests.values()].filter(({ dataset }) => dataset.for === undefined).length,
       named: namedTests(query, names),

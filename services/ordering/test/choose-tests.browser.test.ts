@@ -154,6 +154,39 @@ describe('the search box, used by keyboard', () => {
     await close();
   });
 
+  it('adds a typed test on Ctrl+Enter, and stays once for text that names no test', async () => {
+    const { launch, page, close } = await openPage();
+    await page.keyboard.type('fbc');
+    await page.keyboard.press('Enter');
+    await page.locator('#bar-count', { hasText: '1 test' }).waitFor({ state: 'attached' });
+    await page.keyboard.type('crpp');
+    await page.keyboard.press('Control+Enter');
+    await page
+      .locator('main h1, .nhsuk-notification-banner')
+      .getByText('“crpp” was not added')
+      .first()
+      .waitFor();
+    expect(await page.locator('#search').inputValue()).toBe('crpp');
+    await page.locator('#search').fill('crp');
+    await page.keyboard.press('Control+Enter');
+    await page.getByText('Added from the search box: C-reactive protein.').waitFor();
+    expect(tickedIn(await launch.page())).toEqual(['HFBC', 'BCRP']);
+    await close();
+  });
+
+  it('moves to an order set that a query names, and adds it only with another Enter', async () => {
+    const { launch, page, close } = await openPage();
+    await page.keyboard.type('tired');
+    await page.keyboard.press('Enter');
+    await page.locator('[data-set="Tired all the time"] button:focus').waitFor();
+    expect(tickedIn(await launch.page())).toEqual([]);
+    await page.keyboard.press('Enter');
+    await page.locator('#chosen').getByText('Full blood count').first().waitFor();
+    await page.keyboard.press('Control+Enter');
+    await page.getByRole('button', { name: 'Submit request' }).waitFor();
+    await close();
+  });
+
   it('adds no match while Enter is held down', async () => {
     const { launch, page, close } = await openPage();
     await page.keyboard.type('bowel cancer');

@@ -1,4 +1,5 @@
 import { guidPattern } from '@clinical-launch/contracts/schema';
+import { type NameIndex, namedTests } from '../../public/named-tests.js';
 import type { Catalogue, OrderSet } from './catalogue.ts';
 import {
   beginningOf,
@@ -6,6 +7,7 @@ import {
   inCatalogueOrder,
   type Notice,
   type Removed,
+  type TypedTests,
   withoutControls,
 } from './draft.ts';
 import type { OrderAgain } from './order-again.ts';
@@ -14,15 +16,9 @@ import { withoutCovered } from './panels.ts';
 /** The action of a button on the page for choosing tests. */
 export type ChoiceButton =
   | {
-      readonly kind:
-        | 'update'
-        | 'search'
-        | 'clear-search'
-        | 'clear'
-        | 'review'
-        | 'save-set'
-        | 'add-practice-favourites';
+      readonly kind: 'update' | 'search' | 'clear-search' | 'clear' | 'save-set' | 'add-practice-favourites';
     }
+  | { readonly kind: 'review' }
   /** Restores the tests, favourite or order set that the last step removed. */
   | { readonly kind: 'undo'; readonly id: string }
   | { readonly kind: CodeVerb; readonly code: string }
@@ -50,7 +46,13 @@ export const changesPractice = ({ kind }: ChoiceButton) => practiceButtons.has(k
 
 /** A button, with the tests or order set that it refers to. */
 export type ChoiceAction =
-  | Exclude<ChoiceButton, { readonly kind: 'add-set' | 'use' | 'again' | 'undo' }>
+  | Exclude<ChoiceButton, { readonly kind: 'add-set' | 'use' | 'again' | 'undo' | 'review' }>
+  | {
+      readonly kind: 'review';
+      readonly typed?: TypedTests;
+      /** Whether the page stays, because the user has not seen yet that the text adds no test. */
+      readonly stays?: boolean;
+    }
   | {
       readonly kind: 'undo';
       /** The removal to undo; absent if the user has taken another step since the removal. */
@@ -158,7 +160,11 @@ export function applyChoice(draft: Draft, choice: Choice, catalogue: Catalogue):
   const chosen = withoutCovered(wanted, catalogue);
   const { notice: _, ...rest } = draft;
   const takenOff = wanted.filter((code) => !chosen.includes(code));
+  const text = beginningOf(withoutControls(search).trim(), maxSearchLength);
+  const isDone = action.kind === 'clear-search' || (action.kind === 'review' && action.stays !== true);
+  const isTicked = ['add', 'add-set'].includes(action.kind) || ticked.some((code) => !was.includes(code));
   const notice: Notice = {
+    ...(action.kind === 'review' && action.typed ? { typed: action.typed } : {}),
     ...(action.kind === 'add-set' ? { addedSet: action.set.id, leftOut: action.leftOut } : {}),
     ...(action.kind === 'use' && action.codes.length > 0
       ? { used: { orderReference: action.orderReference, codes: action.codes } }
@@ -170,10 +176,35 @@ export function applyChoice(draft: Draft, choice: Choice, catalogue: Catalogue):
     ...rest,
     chosen,
     version: isSameList(chosen, draft.chosen) ? draft.version : draft.version + 1,
-    search:
-      action.kind === 'clear-search' ? '' : beginningOf(withoutControls(search).trim(), maxSearchLength),
+    search: isDone ? '' : text,
+    ...(isTicked ? { usedSearch: text } : {}),
     notice,
   };
+}
+
+/**
+ * Decides what Review does with the text in the search box. If every part of the text names one test, adds the
+ * tests that are not chosen yet. Drops text that names nothing more, and text whose matches the user has ticked.
+ * For any other text, the page stays once.
+ */
+export function reviewOf(
+  before: Draft,
+  form: Omit<Choice, 'action'>,
+  { catalogue, names }: { readonly catalogue: Catalogue; readonly names: NameIndex },
+): ChoiceAction & { readonly kind: 'review' } {
+  const draft = applyChoice(before, { ...form, action: { kind: 'update' } }, catalogue);
+  const { search: text, chosen } = draft;
+  // Ticks that come with Review belong to the search that the page has answered.
+  const isUsed = text === (text === before.search ? draft : before).usedSearch;
+  if (text === '' || isUsed) return { kind: 'review' };
+  const { codes, unknown } = namedTests(text, names);
+  if (codes.length > 0) {
+    const added = withoutCovered([...chosen, ...codes], catalogue).filter((code) => !chosen.includes(code));
+    return { kind: 'review', ...(added.length === 0 ? {} : { typed: { added } }) };
+  }
+  const { typed } = before.notice ?? {};
+  const isSeen = typed !== undefined && 'notAdded' in typed && typed.notAdded === text;
+  return { kind: 'review', typed: { notAdded: text, unknown }, stays: !isSeen };
 }
 
 const againNotice = ({
@@ -208,6 +239,8 @@ function addedBy(action: ChoiceAction): readonly string[] {
   switch (action.kind) {
     case 'add':
       return [action.code];
+    case 'review':
+      return action.typed !== undefined && 'added' in action.typed ? action.typed.added : [];
     case 'add-set':
       return action.set.tests.map(({ code }) => code);
     case 'again':

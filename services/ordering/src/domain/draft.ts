@@ -48,9 +48,20 @@ export type Draft = {
   readonly edits: number;
   /** The page whose automatic save last stored fields of the review. */
   readonly savedBy?: Pick<PageSave, 'page' | 'sequence'>;
+  /** The text in the search box when the user last chose a test or an order set that it found. */
+  readonly usedSearch?: string;
   /** The result of the last step, which the next page shows. */
   readonly notice?: Notice;
 };
+
+/** What Review did with the text in the search box: the tests that it added, or the text that names no test. */
+export type TypedTests =
+  | { readonly added: readonly string[] }
+  | {
+      readonly notAdded: string;
+      /** The parts that name no test or several tests; empty if no part names a test. */
+      readonly unknown: readonly string[];
+    };
 
 /** The content of a request when its change began. */
 export type DraftBase = Pick<Draft, 'chosen' | 'clinicalDetails' | 'priority' | 'answers'> & {
@@ -89,6 +100,7 @@ export type Notice = {
   readonly practiceSet?: { readonly outcome: PracticeSetOutcome; readonly name: string };
   /** The removal that the last step made. The user can undo it until the next step. */
   readonly undo?: Undo;
+  readonly typed?: TypedTests;
   /** The result of an undo: `late` if the user has taken another step since the removal. */
   readonly undone?: 'done' | 'late';
   /** The result of adding favourites of the practice or the user. */

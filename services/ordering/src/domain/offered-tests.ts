@@ -37,8 +37,7 @@ export function offeredTests({ catalogue, query, patient, search }: Offer): Offe
   // If the query names an `elsewhere` service, offers no test, so that nobody chooses a similar test instead.
   const meanings = isWhole ? [] : search.find(query);
   const found = meanings.flatMap((meaning) => codesFor(meaning, catalogue, patient));
-  // If the query finds no test, offers the tests that its parts name.
-  const codes = new Set([...named.codes, ...(found.length === 0 ? named.known : found)]);
+  const codes = new Set([...named.known, ...found]);
   const unusual = codes.size === 0 ? meanings.flatMap((meaning) => meaning.codes) : [];
   return {
     codes,

@@ -11,7 +11,7 @@ import type { ReviewSave } from '../work/autosave-review.ts';
 /** The action of a button on the review. */
 export type ReviewAction =
   | { readonly kind: 'submit' | 'check' | 'back' }
-  | { readonly kind: 'remove'; readonly code: string }
+  | { readonly kind: 'remove'; readonly codes: readonly string[] }
   | { readonly kind: 'use'; readonly orderReference: string };
 
 /**
@@ -57,11 +57,11 @@ export function readReviewSave(form: URLSearchParams, catalogue: Catalogue): Rev
 }
 
 function readAction(value: string | null): ReviewAction {
-  const [, kind, code, orderReference] =
-    /^(?:(submit|submit-and-print|check|back)|remove:([A-Za-z0-9-]{1,40})|use:([A-Z0-9-]{1,40}))$/.exec(
+  const [, kind, codes, orderReference] =
+    /^(?:(submit|submit-and-print|check|back)|remove:([A-Za-z0-9,-]{1,1000})|use:([A-Z0-9-]{1,40}))$/.exec(
       value ?? '',
     ) ?? [];
-  if (code !== undefined) return { kind: 'remove', code };
+  if (codes !== undefined) return { kind: 'remove', codes: codes.split(',') };
   if (orderReference !== undefined) return { kind: 'use', orderReference };
   if (kind === 'check' || kind === 'back') return { kind };
   if (kind !== undefined) return { kind: 'submit' };

@@ -68,7 +68,8 @@ export function showChoice(dependencies: Dependencies): Handler<ChoosingVisit> {
 export function postChoice(dependencies: Dependencies): Handler<ChoosingVisit> {
   return async (visit) => {
     const form = await readAllowedForm(visit);
-    const { action } = await chooseTests(dependencies, visit, form);
+    const { names } = dependencies.searchIn(visit.catalogue);
+    const { action } = await chooseTests(dependencies, visit, { ...form, names });
     redirect(visit.response, nextPage(visit.base, action));
   };
 }
@@ -76,7 +77,7 @@ export function postChoice(dependencies: Dependencies): Handler<ChoosingVisit> {
 function nextPage(base: string, action: ChoiceAction): string {
   switch (action.kind) {
     case 'review':
-      return `${base}review`;
+      return action.stays === true ? base : `${base}review`;
     case 'remove':
     case 'clear':
     case 'use':
@@ -107,7 +108,8 @@ function nextPage(base: string, action: ChoiceAction): string {
 export function postChosenPanel(dependencies: Dependencies): Handler<ChoosingVisit> {
   return async (visit) => {
     const form = await readAllowedForm(visit);
-    const { draft, action } = await chooseTests(dependencies, visit, form);
+    const { names } = dependencies.searchIn(visit.catalogue);
+    const { draft, action } = await chooseTests(dependencies, visit, { ...form, names });
     const isOfFavourites = ['favourite', 'unfavourite', 'undo'].includes(action.kind);
     dependencies.show(visit, 'panel.njk', {
       ...(await chosenPanel(visit, draft, dependencies)),

@@ -1,6 +1,6 @@
-import { describeSearch, keysOfName, writeNames } from '../../public/named-tests.js';
+import { describeSearch, findsSet, keysOfName, writeNames } from '../../public/named-tests.js';
 import { describeAppliesTo, isFor, type PatientTraits, setFor, shortWords } from '../domain/applies-to.ts';
-import type { Catalogue, Orderable } from '../domain/catalogue.ts';
+import type { Catalogue, Orderable, OrderSet } from '../domain/catalogue.ts';
 import type { Draft } from '../domain/draft.ts';
 import { offeredTests } from '../domain/offered-tests.ts';
 import { coveredBy } from '../domain/panels.ts';
@@ -21,7 +21,13 @@ type CataloguePage = {
 export function presentCatalogue({ draft, catalogue, own, patient, search }: CataloguePage) {
   const offered = offeredTests({ catalogue, query: draft.search, patient, search });
   const favourites = new Set(own.personal);
-  const practiceSets = own.sets.map((set) => setFor(orderSetOf(set, catalogue), patient));
+  const presentSets = (sets: readonly OrderSet[]) =>
+    sets
+      .map((set) => setFor(set, patient))
+      .filter(({ tests: usual }) => usual.length > 0)
+      .map((set) => ({ ...set, isMatch: draft.search === '' || findsSet(draft.search, set.name) }));
+  const practiceSets = presentSets(own.sets.map((set) => orderSetOf(set, catalogue)));
+  const orderSets = presentSets([...catalogue.orderSets.values()]);
   const panels = new Map(
     coveredBy(draft.chosen, catalogue).map(({ test, panel }) => [test.code, panel.name]),
   );
@@ -40,9 +46,6 @@ export function presentCatalogue({ draft, catalogue, own, patient, search }: Cat
     includedIn: panels.get(test.code),
     parts: test.covers.flatMap((code) => catalogue.orderables.get(code)?.name ?? []),
   }));
-  const orderSets = [...catalogue.orderSets.values()]
-    .map((set) => setFor(set, patient))
-    .filter((set) => set.tests.length > 0);
   const described = new Map(tests.map(({ code, shortName, isFor }) => [code, { name: shortName, isFor }]));
   const notes = describeNotOffered(offered, patient);
   return {
@@ -52,6 +55,7 @@ export function presentCatalogue({ draft, catalogue, own, patient, search }: Cat
     found: describeSearch({
       query: draft.search,
       count: offered.codes.size,
+      sets: draft.search === '' ? 0 : [...practiceSets, ...orderSets].filter(({ isMatch }) => isMatch).length,
       total: tests.filter(({ usuallyFor }) => usuallyFor === undefined).length,
       named: offered.named,
       isExplained: notes.length > 0,
@@ -59,6 +63,7 @@ export function presentCatalogue({ draft, catalogue, own, patient, search }: Cat
     }),
     orderSets,
     practiceSets,
+    areSetsFound: [...practiceSets, ...orderSets].some(({ isMatch }) => isMatch) || draft.search === '',
     practiceFavourites: own.favourites.flatMap((code) => catalogue.orderables.get(code) ?? []),
     addedSet: [...orderSets, ...practiceSets].find(({ id }) => id === draft.notice?.addedSet),
     groups: presentSections(catalogue, tests, draft.search === '' ? undefined : offered.codes),

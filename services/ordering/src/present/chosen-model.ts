@@ -74,11 +74,33 @@ export function presentChosen({ draft, selection, patient, repeats, changed, cat
       ...describeLeftOut(draft.notice?.leftOut ?? [], catalogue),
       ...describeFavourites(draft.notice?.favourites),
       ...describeUndone(draft.notice?.undone),
+      ...describeNotAdded(draft),
     ],
+    typed: presentTyped(draft, catalogue),
     undo: presentUndo(draft.notice?.undo, catalogue),
     areFavouritesFull: draft.notice?.favourites === 'full',
     isChange: changed !== undefined,
   };
+}
+
+/** Presents for the review what it did with the text in the search box. `undo` contains the added codes. */
+function presentTyped({ notice }: Draft, { orderables }: Catalogue) {
+  const typed = notice?.typed;
+  if (typed === undefined) return undefined;
+  if ('notAdded' in typed) return { text: `Not added: ${typed.notAdded}.` };
+  const names = listed(typed.added.map((code) => orderables.get(code)?.name ?? code));
+  return { text: `Added from the search box: ${names}.`, undo: typed.added.join(',') };
+}
+
+/** Explains on the page for choosing tests why it stays: the text in its search box names no test. */
+function describeNotAdded({ notice, search }: Draft): string[] {
+  const typed = notice?.typed;
+  if (typed === undefined || !('notAdded' in typed) || typed.notAdded !== search) return [];
+  const { notAdded, unknown } = typed;
+  const parts = unknown.length === 0 ? [notAdded] : unknown;
+  return [
+    `“${notAdded}” was not added, because no single test is called “${parts.join('” or “')}”. Choose a test from the list. To go on without it, press Review again.`,
+  ];
 }
 
 const undoneTexts = {

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { localDay } from '@clinical-launch/contracts/time';
+import type { NameIndex } from '../../public/named-tests.js';
 import { type PatientTraits, setFor } from '../domain/applies-to.ts';
 import type { OrderSet } from '../domain/catalogue.ts';
-import { applyChoice, type ChoiceAction, type ChoiceForm, removedBy } from '../domain/choice.ts';
+import { applyChoice, type ChoiceAction, type ChoiceForm, removedBy, reviewOf } from '../domain/choice.ts';
 import {
   beginningOf,
   chosenTests,
@@ -40,7 +41,7 @@ export type ChosenTests = { readonly draft: Draft; readonly action: ChoiceAction
 export function chooseTests(
   { database }: Pick<WorkDependencies, 'database'>,
   choosing: Choosing,
-  form: ChoiceForm,
+  form: ChoiceForm & { readonly names: NameIndex },
 ): Promise<ChosenTests> {
   const { context, catalogue, place, beginning, now } = choosing;
   const { practice, author } = context.request;
@@ -72,7 +73,7 @@ const setIsGone: Notice = { practiceSet: { outcome: 'gone', name: '' } };
  */
 async function actionOf(
   tx: OrderingTransaction,
-  form: ChoiceForm,
+  form: ChoiceForm & { readonly names: NameIndex },
   { practiceKey, before, choosing }: ActionBasis,
 ): Promise<ChoiceAction> {
   const { button } = form;
@@ -92,6 +93,7 @@ async function actionOf(
     const { undo } = before.notice ?? {};
     return undo?.id === button.id ? { kind: 'undo', removed: undo.removed } : { kind: 'undo' };
   }
+  if (button.kind === 'review') return reviewOf(before, form, { catalogue, names: form.names });
   if (button.kind !== 'add-set') return button;
   const offered = catalogue.orderSets.get(button.id);
   if (offered !== undefined) return addSet(offered, patient);

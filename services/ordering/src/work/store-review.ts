@@ -1,4 +1,4 @@
-import { applyChoice, type ChoiceAction } from '../domain/choice.ts';
+import { applyChoice, type Choice } from '../domain/choice.ts';
 import type { Draft } from '../domain/draft.ts';
 import { fullName } from '../domain/person-name.ts';
 import { type ReviewEntry, withEntry } from '../domain/review-entry.ts';
@@ -10,7 +10,7 @@ import { servedBy } from './select-tests.ts';
 
 /** A button of the review that removes tests. */
 type RemovingButton =
-  | { readonly kind: 'remove'; readonly code: string }
+  | { readonly kind: 'remove'; readonly codes: readonly string[] }
   | { readonly kind: 'use'; readonly orderReference: string };
 
 type ReviewInput = {
@@ -30,21 +30,21 @@ export async function storeReview(
   return database.transaction().execute(async (tx) => {
     const stored = await lockDraft(tx, place, { beginning, now });
     const typed = withEntry(stored, entry, { author, now, timeZone });
-    const action = button && (await actionOf(tx, button, choosing, typed));
-    const draft =
-      action === undefined ? typed : applyChoice(typed, { action, ticked: [], was: [] }, catalogue);
+    const choice = button && (await choiceOf(tx, button, choosing, typed));
+    const draft = choice === undefined ? typed : applyChoice(typed, choice, catalogue);
     await storeDraft(tx, place, { draft, now });
     return draft;
   });
 }
 
-async function actionOf(
+async function choiceOf(
   tx: OrderingTransaction,
   button: RemovingButton,
   choosing: Choosing,
   draft: Draft,
-): Promise<ChoiceAction> {
-  if (button.kind === 'remove') return button;
+): Promise<Choice> {
+  if (button.kind === 'remove') return { action: { kind: 'update' }, ticked: [], was: button.codes };
   const { orderReference } = button;
-  return { kind: 'use', orderReference, codes: await servedBy(tx, choosing, { draft, orderReference }) };
+  const codes = await servedBy(tx, choosing, { draft, orderReference });
+  return { action: { kind: 'use', orderReference, codes }, ticked: [], was: [] };
 }
