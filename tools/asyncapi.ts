@@ -2,6 +2,7 @@
  * Builds `docs/asyncapi.yaml`, the AsyncAPI 3.0 document of the events on the bus and of the callbacks. The
  * sources are the event catalogue and the callback schemas.
  */
+import { isDeepStrictEqual } from 'node:util';
 import { type EventType, eventCatalogue } from '@clinical-launch/contracts/events/catalogue';
 import {
   cloudEventSchema,
@@ -51,9 +52,30 @@ export function asyncApiDocument(): JsonSchema {
     operations: { ...eventOperations(), ...callbackOperations },
     components: {
       messages: Object.fromEntries(types.map((type) => [type, eventMessage(type)])),
-      schemas: { CloudEvent: publishedSchema(cloudEventSchema) },
+      schemas: { CloudEvent: publishedSchema(cloudEventSchema), ...sharedSchemas },
     },
   };
+}
+
+type DataSchema = JsonSchema & { readonly properties?: Readonly<Record<string, unknown>> };
+
+/** The members of events that every event writes in the same way. */
+const sharedSchemas = Object.fromEntries(
+  ['user', 'practice', 'patient', 'address'].map((name) => [
+    name,
+    types
+      .map((type) => (publishedSchema(eventCatalogue[type]) as DataSchema).properties?.[name])
+      .find((schema) => schema !== undefined),
+  ]),
+);
+
+/** Replaces the shared members of a schema by references to `components.schemas`. */
+function withReferences({ properties = {}, ...schema }: DataSchema): JsonSchema {
+  const members = Object.entries(properties).map(([name, member]) => [
+    name,
+    isDeepStrictEqual(member, sharedSchemas[name]) ? { $ref: `#/components/schemas/${name}` } : member,
+  ]);
+  return { ...schema, properties: Object.fromEntries(members) };
 }
 
 function eventChannel(): JsonSchema {
@@ -97,7 +119,7 @@ function eventMessage(type: EventType): JsonSchema {
           properties: {
             type: { const: type },
             source: { type: 'string', enum: senders.map((name) => `/${name}`) },
-            data: publishedSchema(eventCatalogue[type]),
+            data: withReferences(publishedSchema(eventCatalogue[type])),
           },
         },
       ],

@@ -26,7 +26,7 @@ type AsyncApi = {
   >;
   readonly components: {
     readonly messages: Readonly<Record<string, Message>>;
-    readonly schemas: { readonly CloudEvent: Schema };
+    readonly schemas: Readonly<Record<string, Schema>> & { readonly CloudEvent: Schema };
   };
 };
 
@@ -58,7 +58,7 @@ export function asyncApiPart(): Part {
     heading(ofData),
     ...Object.entries(components.messages).map(
       ([type, { payload }]) =>
-        `<details id="${type}"><summary>${code(type)}</summary>\n${fieldTable(dataOf(payload))}</details>\n`,
+        `<details id="${type}"><summary>${code(type)}</summary>\n${fieldTable(dataOf(payload, components.schemas))}</details>\n`,
     ),
   ].join('');
   return { headings, html };
@@ -78,6 +78,12 @@ function callbackSection(name: string, { title, address, parameters = {}, messag
   ].join('');
 }
 
-/** Returns the schema of the member `data` in the payload of an event. */
-const dataOf = ({ allOf = [] }: Schema): Schema =>
-  allOf.map(({ properties = {} }) => properties['data']).find((data) => data !== undefined) ?? {};
+/** Returns the schema of the member `data` in the payload of an event, with the schemas to which it refers. */
+function dataOf({ allOf = [] }: Schema, schemas: AsyncApi['components']['schemas']): Schema {
+  const found = allOf.flatMap(({ properties = {} }) => properties['data'] ?? []);
+  const members = Object.entries(found[0]?.properties ?? {}).map(([name, member]) => {
+    const referred = '$ref' in member ? schemas[String(member.$ref).split('/').at(-1) ?? ''] : undefined;
+    return [name, referred ?? member];
+  });
+  return { ...found[0], properties: Object.fromEntries(members) };
+}
