@@ -91,7 +91,6 @@ const meanings: Readonly<
   404: { text: 'The realm or the resource was not found.' },
   409: { text: 'The identifier of the caller was already used.' },
   410: { text: 'The launch token was already used.' },
-  408: { text: 'The body arrived too slowly.', headers: closes },
   413: { text: 'The body is too large.', headers: closes },
   415: {
     text: 'The media type, charset or encoding of the body is not accepted. `Accept-Post` or `Accept-Encoding` names what is.',

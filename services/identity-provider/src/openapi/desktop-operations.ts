@@ -36,7 +36,7 @@ export const launchesPath: PathItem = {
       201: describedAnswer('The launch identifier.', {
         content: { 'application/json': { schema: schemaReference('IssuedLaunch') } },
       }),
-      ...hostRefusals([400, 401, 403, 404, 408, 413, 415, 429, 500, 503]),
+      ...hostRefusals([400, 401, 403, 404, 413, 415, 429, 500, 503]),
     },
   },
 };
@@ -90,7 +90,7 @@ export const endLaunchesPath: PathItem = {
       200: describedAnswer('The launches have ended.', {
         content: { 'application/json': { schema: schemaReference('EndedLaunches') } },
       }),
-      ...hostRefusals([400, 401, 403, 404, 408, 413, 415, 429, 500, 503]),
+      ...hostRefusals([400, 401, 403, 404, 413, 415, 429, 500, 503]),
     },
   },
 };
@@ -166,7 +166,7 @@ export const authorizePath: PathItem = {
       { anyOf: [schemaReference('AuthorizationRequest'), schemaReference('PushedReference')] },
       { plain: examples.authorization },
     ),
-    responses: { 302: redirect, ...authorizeRefusals([400, 404, 408, 413, 429, 500, 503]) },
+    responses: { 302: redirect, ...authorizeRefusals([400, 404, 413, 429, 500, 503]) },
   },
 };
 
@@ -191,7 +191,7 @@ export const pushPath: PathItem = {
       201: describedAnswer('The reference to the stored request.', {
         content: { 'application/json': { schema: schemaReference('PushedRequest') } },
       }),
-      ...oauthRefusals({ statuses: [400, 401, 404, 408, 413, 429, 500, 503] }),
+      ...oauthRefusals({ statuses: [400, 401, 404, 413, 429, 500, 503] }),
     },
   },
 };

@@ -30,7 +30,7 @@ const basicChallenge = {
 
 const tokenRefusals = (text: string): DescribedAnswers =>
   oauthRefusals({
-    statuses: [400, 401, 404, 408, 413, 429, 500, 503],
+    statuses: [400, 401, 404, 413, 429, 500, 503],
     texts: { 400: text, 401: 'The client is not authenticated.' },
     headers: { 401: basicChallenge },
   });
@@ -113,7 +113,7 @@ export function introspectionPath(realm: DescribedRealm): PathItem {
       200: describedAnswer('Whether the token is active and, if so, its claims.', {
         content: { 'application/json': { schema: schemaReference('Introspection') } },
       }),
-      ...oauthRefusals({ statuses: [400, 401, 403, 404, 408, 413, 429, 500, 503], isChallenged: true }),
+      ...oauthRefusals({ statuses: [400, 401, 403, 404, 413, 429, 500, 503], isChallenged: true }),
     },
   };
   return { post: operation };

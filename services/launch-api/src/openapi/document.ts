@@ -43,7 +43,7 @@ export function launchApiDocument(config: LaunchApiConfig): JsonSchema {
         summary: 'Request a launch URL',
         description: `Checks the request, stores its context, and returns a launch URL. The URL can be opened once, within ${config.launchTokenSeconds} seconds.`,
         answer: 'LaunchUrl',
-        statuses: [400, 401, 403, 408, 409, 413, 415, 429, 500, 503],
+        statuses: [400, 401, 403, 409, 413, 415, 429, 500, 503],
       }),
       [addresses.validate]: launchPath(config, {
         operationId: 'validate',
@@ -51,7 +51,7 @@ export function launchApiDocument(config: LaunchApiConfig): JsonSchema {
         description:
           'Runs the checks of RequestLaunchUrl without creating a launch token. The identifier can still be used.',
         answer: 'Validation',
-        statuses: [400, 401, 403, 408, 413, 415, 429, 500, 503],
+        statuses: [400, 401, 403, 413, 415, 429, 500, 503],
       }),
       '/secureLaunch': secureLaunchPath(config),
       [addresses.payloadSchema]: schemaPath('application/schema+json', {
