@@ -1,7 +1,9 @@
 import type { EventBus } from '@clinical-launch/events/event-bus';
+import { type OutboxSource, type Relay, startRelay } from '@clinical-launch/events/relay';
 import { RedisOutbox } from '@clinical-launch/redis/redis-outbox';
 import { wakeRelays } from '@clinical-launch/redis/redis-wakes';
-import { startOutboxRelay } from './outbox-relay.ts';
+import type { Logger } from '@clinical-launch/runtime/logger';
+import { observeOutbox } from '@clinical-launch/runtime/metrics';
 import type { PartOptions, RunningPart } from './parts.ts';
 import type { RedisParts } from './redis-parts.ts';
 import { reportRejectedEvents } from './rejected-events.ts';
@@ -49,4 +51,31 @@ export function startRedisRelays(
       for (const { relay } of relayed) await relay.stop();
     },
   };
+}
+
+type MeasuredOutbox<Item> = OutboxSource<Item> & {
+  depth(): Promise<number>;
+  /** Returns the milliseconds for which the oldest event has waited. */
+  oldestAgeMs(): Promise<number>;
+};
+
+type RelayOptions<Item> = {
+  /** The name of the outbox in metrics and in the log, for instance `tickets`. */
+  readonly name: string;
+  readonly outbox: MeasuredOutbox<Item>;
+  readonly publish: (events: readonly Item[]) => Promise<void>;
+  readonly logger: Logger;
+};
+
+/** Starts the relay of an outbox, measures the outbox, and logs when its events have to wait. */
+function startOutboxRelay<Item>({ name, outbox, publish, logger }: RelayOptions<Item>): Relay {
+  observeOutbox(name, async () => ({
+    depth: await outbox.depth(),
+    oldestAgeSeconds: (await outbox.oldestAgeMs()) / 1000,
+  }));
+  return startRelay({
+    source: outbox,
+    publish,
+    onFailure: (error) => logger.error({ err: error }, `events wait in the outbox of the ${name}`),
+  });
 }

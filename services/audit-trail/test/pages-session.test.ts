@@ -7,9 +7,9 @@ import { createRateLimiter } from '@clinical-launch/limits/rate-limit';
 import { createTestDependencies, serveForTest } from '@clinical-launch/testing/serve';
 import { TestClock } from '@clinical-launch/testing/test-clock';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { signedIn } from '../src/http/pages/endpoints.ts';
 import { createSessions, type Staff } from '../src/http/pages/session.ts';
 import { signIn } from '../src/http/pages/sign-in.ts';
-import { signedIn } from '../src/http/pages/signed-in.ts';
 import type { Visit } from '../src/http/pages/visit.ts';
 
 const publicUrl = 'https://audit.example';

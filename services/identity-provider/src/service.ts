@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url';
+import type { Registry } from '@clinical-launch/contracts/registry';
 import type { Sealers } from '@clinical-launch/crypto/sealing-purposes';
 import type { Outbox } from '@clinical-launch/events/event-bus';
 import { oauthDialect } from '@clinical-launch/http/errors';
@@ -9,6 +10,7 @@ import { createPages, serveAssets } from '@clinical-launch/pages/templates';
 import type { Service } from '@clinical-launch/process/service';
 import type { Clock } from '@clinical-launch/runtime/clock';
 import type { Logger } from '@clinical-launch/runtime/logger';
+import { meter as getMeter } from '@clinical-launch/runtime/metrics';
 import type { Storage } from '@clinical-launch/storage/storage';
 import type { Tickets } from '@clinical-launch/tickets/tickets';
 import type { AccessTokenVerifier } from '@clinical-launch/trust/access-tokens';
@@ -27,7 +29,6 @@ import { realmEndpoints } from './http/realm-endpoints.ts';
 import { createClientKeys } from './keys/client-keys.ts';
 import { KeyRing } from './keys/key-ring.ts';
 import { createOwnTokens } from './keys/own-tokens.ts';
-import { observeExpiries } from './metrics.ts';
 import { publishedDescription } from './openapi/published-description.ts';
 import { createLogouts } from './store/logouts.ts';
 import { openSchema } from './store/tables.ts';
@@ -117,4 +118,58 @@ export async function identityProvider(
     consumers: [consumer],
     stop: () => worker.stop(),
   };
+}
+
+/** An expiring credential: its kind, its owner, and its expiry in milliseconds since 1970. */
+type Ending = { readonly kind: string; readonly owner: string; readonly at: number };
+
+/**
+ * Observes the expiry of the registry's secrets and the due date of signing keys. For a client, reports the
+ * latest expiry, and only if each of its secrets has an expiry. An old secret that expires after a rotation
+ * does no harm.
+ */
+function observeExpiries({ registry, keyRing }: { registry: RegistrySource; keyRing: KeyRing }): void {
+  const meter = getMeter();
+  const expiry = meter.createObservableGauge('clinical_launch.credential.expiry', {
+    description:
+      'When the last secret of a client expires, or a signing key must be replaced, in seconds since 1970',
+    unit: 's',
+  });
+  meter.addBatchObservableCallback(
+    (result) => {
+      for (const { kind, owner, at } of [...endingsOf(registry.current()), ...signingKeys(keyRing)])
+        result.observe(expiry, at / 1000, {
+          'clinical_launch.credential.kind': kind,
+          'clinical_launch.credential.owner': owner,
+        });
+    },
+    [expiry],
+  );
+}
+
+function signingKeys(keyRing: KeyRing): Ending[] {
+  return keyRing.dueAt().map(({ realm, at }) => ({ kind: 'signing_key', owner: realm, at }));
+}
+
+function endingsOf({ realms, trustedIssuers = [] }: Registry): Ending[] {
+  const clients = realms.flatMap(({ realm, clients: own }) =>
+    own.flatMap((client) => {
+      const owner = `${realm} ${client.clientId}`;
+      return [...lastOf('client_secret', owner, client.secrets), ...callbackOf(owner, client)];
+    }),
+  );
+  const external = trustedIssuers.flatMap(({ issuer, clients: theirs }) =>
+    theirs.flatMap((client) => callbackOf(`${issuer} ${client.clientId}`, client)),
+  );
+  return [...clients, ...external];
+}
+
+type Secret = { readonly expires?: string };
+
+const callbackOf = (owner: string, client: { readonly callback?: { readonly secrets: readonly Secret[] } }) =>
+  lastOf('callback_secret', owner, client.callback?.secrets ?? []);
+
+function lastOf(kind: string, owner: string, secrets: readonly Secret[]): Ending[] {
+  const ends = secrets.flatMap(({ expires }) => (expires === undefined ? [] : [Date.parse(expires)]));
+  return ends.length === 0 || ends.length < secrets.length ? [] : [{ kind, owner, at: Math.max(...ends) }];
 }

@@ -270,7 +270,7 @@ describe('a push', () => {
     expect((await fetch(url)).status).toBe(405);
     const json = await fetch(url, { method: 'POST', body: '{}' });
     expect(await refusalOf(json)).toEqual(refused('invalid_request'));
-    const large = await push({ state: 'x'.repeat(9000) });
+    const large = await push({ state: 'x'.repeat(17_000) });
     expect(await refusalOf(large)).toEqual(refused('invalid_request', 413));
   });
 

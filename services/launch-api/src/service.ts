@@ -1,17 +1,18 @@
 import { endpoint, type Handler } from '@clinical-launch/http/endpoint';
-import { problemDialect } from '@clinical-launch/http/errors';
+import { problemDialect, type ServiceError } from '@clinical-launch/http/errors';
+import { countLaunchRefusals } from '@clinical-launch/http/launch-refusals';
 import { publishDocument } from '@clinical-launch/http/published-document';
 import type { RateLimiter } from '@clinical-launch/limits/rate-limit';
 import type { Service } from '@clinical-launch/process/service';
 import type { Clock } from '@clinical-launch/runtime/clock';
+import { meter as getMeter } from '@clinical-launch/runtime/metrics';
 import type { Tickets } from '@clinical-launch/tickets/tickets';
 import type { AccessTokenVerifier } from '@clinical-launch/trust/access-tokens';
 import type { Directories } from '@clinical-launch/trust/directory-file';
 import type { LaunchApiConfig } from './config.ts';
-import { addresses, auditRefusal, behindLaunchCheck } from './http/check-launch.ts';
+import { addresses, auditRefusal, behindLaunchCheck, type LaunchRefused } from './http/check-launch.ts';
 import { requestLaunchUrl } from './http/request-launch-url.ts';
 import { validate } from './http/validate.ts';
-import { createLaunchCounts } from './metrics.ts';
 
 export type LaunchApiDependencies = {
   readonly tickets: Tickets;
@@ -76,5 +77,26 @@ function publishedDocuments(config: LaunchApiConfig): Readonly<Record<string, Ha
         return orderDocumentXsd(config.xmlNamespace);
       },
     }),
+  };
+}
+
+/** Counts issued and refused launch URLs by client, and refusals by reason. */
+type LaunchCounts = {
+  readonly issued: (clientId: string) => void;
+  /** Counts a refusal, including refusals by rate limits. */
+  readonly refused: (error: ServiceError, exchange: LaunchRefused) => void;
+};
+
+/** Creates the counters of issued and refused launches. */
+function createLaunchCounts(): LaunchCounts {
+  const meter = getMeter();
+  const issued = meter.createCounter('clinical_launch.launches.issued', {
+    description: 'Launch URLs that were issued',
+    unit: '{launch}',
+  });
+  const countRefusal = countLaunchRefusals('request');
+  return {
+    issued: (clientId) => issued.add(1, { 'clinical_launch.client.id': clientId }),
+    refused: (error, { caller }) => countRefusal(error, caller?.clientId),
   };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { awaitDocument } from '../src/http/await-document.ts';
+import { awaitDocument } from '../src/http/get-order-document.ts';
 
 describe('awaitDocument', () => {
   it('queries again until the document exists', async () => {

@@ -1,9 +1,16 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
+import { type Attribution, createAttribution } from '@clinical-launch/conformance/attribution';
 import { createRecordingProxy } from '@clinical-launch/conformance/recording-proxy';
-import type { ConformanceRuns } from '@clinical-launch/conformance/runs';
+import {
+  type ConformanceRuns,
+  createConformanceRuns,
+  type DesktopLaunches,
+  messageTimeoutMs,
+} from '@clinical-launch/conformance/runs';
 import { isLoopback } from '@clinical-launch/contracts/addresses';
 import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { createApp } from '@clinical-launch/http/app';
+import { createOutboundFetch } from '@clinical-launch/http/outbound-fetch';
 import { listenLocally } from '@clinical-launch/platform/https';
 import { startPlatform } from '@clinical-launch/platform/platform';
 import { type Clock, systemClock } from '@clinical-launch/runtime/clock';
@@ -11,12 +18,12 @@ import { ConfigurationError, type Environment } from '@clinical-launch/runtime/e
 import type { Logger } from '@clinical-launch/runtime/logger';
 import { isProduction } from '@clinical-launch/runtime/mode';
 import { readDialect } from '@clinical-launch/simulators/dialect';
-import { createHostClient } from '@clinical-launch/simulators/host/desktop-launch';
+import { createHostClient, type HostClient } from '@clinical-launch/simulators/host/desktop-launch';
+import { getPatient, records } from '@clinical-launch/simulators/records';
 import { createRecorder } from '@clinical-launch/simulators/wire/recorder';
 import { conformanceEndpoints } from './conformance-endpoints.ts';
-import { createTwinRuns } from './conformance-runs.ts';
 import { MovableClock, moveClock } from './movable-clock.ts';
-import { type VendorClient, writeRegistry } from './vendor-client.ts';
+import { callbackSecretOf, type VendorClient, writeRegistry } from './vendor-client.ts';
 
 export type TwinOptions = {
   /** The port, or 0 for any free port. */
@@ -144,3 +151,44 @@ function isForeign({ method, headers: { origin, host } }: IncomingMessage, publi
 
 const isForTwin = ({ url = '' }: IncomingMessage) =>
   /^\/(?:clock|faults|keys|messages|runs)(?:[/?]|$)/.test(url);
+
+type Dependencies = {
+  readonly client?: VendorClient | undefined;
+  readonly host: HostClient;
+  readonly clock: Clock;
+};
+
+/**
+ * Creates the conformance runs of a twin, and the parts of its recording proxy. Only the vendor's client has
+ * an address for messages.
+ */
+function createTwinRuns({ client, host, clock }: Dependencies) {
+  const attribution = createAttribution();
+  const send = createOutboundFetch({ allowedNetworks: [], timeoutMs: messageTimeoutMs });
+  const runs = createConformanceRuns({
+    clock,
+    receiverOf(clientId) {
+      const address = client?.clientId === clientId ? client.callbackUrl : undefined;
+      if (address === undefined) return undefined;
+      return {
+        address,
+        secret: callbackSecretOf(clientId),
+        post: (message) => send(new URL(address), { method: 'POST', isOperators: true, ...message }),
+      };
+    },
+    desktop: desktopOf(host, attribution),
+  });
+  return { runs, recording: { attribution, clock, watch: runs.watch } };
+}
+
+const desktopOf = (host: HostClient, attribution: Attribution): DesktopLaunches => ({
+  async create(clientId) {
+    const patient = getPatient(null);
+    const { authorizations } = records.host;
+    const { launchUrl, correlationId } = await host.requestLaunch({ clientId, patient, authorizations });
+    const launchId = correlationId;
+    attribution.assign(new URL(launchUrl).searchParams.get('launch'), { clientId, launchId });
+    return { launchUrl, launchId };
+  },
+  end: (launchId) => host.endLaunch(launchId),
+});

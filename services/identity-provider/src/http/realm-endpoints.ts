@@ -1,11 +1,13 @@
 import type { PatientPseudonyms } from '@clinical-launch/crypto/patient-pseudonym';
 import type { Sealer } from '@clinical-launch/crypto/sealing';
 import type { Outbox } from '@clinical-launch/events/event-bus';
+import { preferredType, sendText, setHeaders } from '@clinical-launch/http/answer';
 import { behind, type Endpoint, endpoint } from '@clinical-launch/http/endpoint';
-import { oauthDialect } from '@clinical-launch/http/errors';
+import { type ErrorDialect, oauthDialect } from '@clinical-launch/http/errors';
 import type { OutboundFetch } from '@clinical-launch/http/outbound-fetch';
 import type { Attempts } from '@clinical-launch/limits/attempts';
 import type { RateLimiter } from '@clinical-launch/limits/rate-limit';
+import { pageHeaders } from '@clinical-launch/pages/page-headers';
 import type { Pages } from '@clinical-launch/pages/templates';
 import type { Clock } from '@clinical-launch/runtime/clock';
 import type { Tickets } from '@clinical-launch/tickets/tickets';
@@ -18,7 +20,6 @@ import type { FindClientKeys } from '../keys/client-keys.ts';
 import type { KeyRing } from '../keys/key-ring.ts';
 import type { FindOwnToken } from '../keys/own-tokens.ts';
 import { auditAuthorizeRefusal, authorize } from './authorize.ts';
-import { authorizeDialect } from './authorize-dialect.ts';
 import { createLaunchCaller } from './call-launch-url.ts';
 import { endLaunch } from './end-launch.ts';
 import { endLaunches } from './end-launches.ts';
@@ -133,4 +134,35 @@ function hostEndpoints(dependencies: RouteDependencies): Endpoint[] {
       audit: auditLaunchRefusal('end'),
     }),
   ];
+}
+
+const title = 'The application cannot be opened';
+const again = 'open the application again from the system where you started.';
+
+/** The next step for the user after a refusal with one of these statuses. */
+const advice: Readonly<Record<number, string>> = {
+  429: `Wait a minute, then ${again}`,
+  503: `Wait a minute, then ${again}`,
+};
+
+/**
+ * Creates the dialect for errors of the authorization endpoint: a page if the request prefers HTML, as
+ * browsers do, and otherwise the JSON of OAuth.
+ */
+function authorizeDialect(pages: Pages): ErrorDialect {
+  const headers = pageHeaders({ scriptHashes: [pages.scriptHash] });
+  return (error, exchange) => {
+    const { request, response, call } = exchange;
+    if (preferredType(request, ['application/json', 'text/html']) !== 'text/html')
+      return oauthDialect(error, exchange);
+    const page = pages.render('refused.njk', {
+      title,
+      advice: advice[error.status] ?? `Close this window, then ${again}`,
+      correlationId: call.correlationId,
+      error: error.code,
+      description: error.message,
+    });
+    setHeaders(response, headers);
+    sendText(response, 'text/html', page);
+  };
 }

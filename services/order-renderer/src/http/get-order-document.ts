@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { withEarlierCodes } from '@clinical-launch/contracts/earlier-codes';
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import type { LaunchContext } from '@clinical-launch/contracts/launch-context';
@@ -7,15 +7,16 @@ import { redirect, sendText, setHeaders } from '@clinical-launch/http/answer';
 import type { Call } from '@clinical-launch/http/call';
 import { type Exchange, type Handler, textParameter } from '@clinical-launch/http/endpoint';
 import { queryOf } from '@clinical-launch/http/request-target';
+import { findLaunchSessions, readLaunchSessionCookies } from '@clinical-launch/pages/launch-session';
 import { pageHeaders } from '@clinical-launch/pages/page-headers';
+import { pause } from '@clinical-launch/runtime/clock';
+import { launchOf } from '@clinical-launch/tickets/ticket-format';
 import type { Tickets } from '@clinical-launch/tickets/tickets';
 import type { RegistrySource } from '@clinical-launch/trust/registry-file';
 import { aboutPatient } from '../domain/about-patient.ts';
 import { documentNotReady, orderNotFound, sessionRequired } from '../errors.ts';
 import type { DocumentKey, OrderDocument } from '../store/documents.ts';
 import { notepadPage } from '../views/pages.ts';
-import { awaitDocument } from './await-document.ts';
-import { getLaunchSession } from './launch-session.ts';
 
 export type DocumentDependencies = {
   readonly tickets: Pick<Tickets, 'find'>;
@@ -169,4 +170,54 @@ function recordReturn({ documents, form: { by }, call, dependencies }: Returning
       call.event('order.document.returned.v1', { ...aboutPatient(patient), orderGuid, messageId, by }),
     ),
   );
+}
+
+/**
+ * The first interval is short, because most documents are created quickly. The intervals grow, so that a long
+ * wait needs few queries.
+ */
+const firstIntervalMs = 50;
+const growth = 3;
+
+/**
+ * Queries for a document until it exists. When the signal aborts, queries a last time. A wait of ten seconds
+ * takes seven queries.
+ */
+export async function awaitDocument<Document>(
+  look: () => Promise<Document | undefined>,
+  signal: AbortSignal,
+): Promise<Document | undefined> {
+  for (let intervalMs = firstIntervalMs; ; intervalMs *= growth) {
+    const isLastLook = signal.aborted;
+    const document = await look();
+    if (document !== undefined || isLastLook) return document;
+    await pause(intervalMs, signal);
+  }
+}
+
+type SessionSearch = {
+  readonly tickets: Pick<Tickets, 'find'>;
+  /** Whether the platform is served over https. */
+  readonly isSecure: boolean;
+  /**
+   * Returns whether a session may read the document. Called only if the browser sent several valid sessions.
+   */
+  readonly mayRead: (session: LaunchContext) => Promise<boolean>;
+};
+
+/**
+ * Returns the launch session of a request, or undefined without a valid session. Reading a document does not
+ * extend the session, because a page that refreshes automatically must not keep a session alive.
+ */
+async function getLaunchSession(
+  { tickets, isSecure, mayRead }: SessionSearch,
+  request: IncomingMessage,
+  call: Call,
+): Promise<LaunchContext | undefined> {
+  const [sent] = readLaunchSessionCookies(request, isSecure);
+  if (sent !== undefined) call.trace.follow(launchOf(sent));
+  const [first, ...others] = await findLaunchSessions(tickets, request, { isSecure });
+  if (first === undefined || others.length === 0) return first?.context;
+  for (const { context } of [first, ...others]) if (await mayRead(context)) return context;
+  return first.context;
 }

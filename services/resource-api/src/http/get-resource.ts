@@ -1,6 +1,10 @@
 import { issuerOf } from '@clinical-launch/contracts/addresses';
+import { launchedBy } from '@clinical-launch/contracts/desktop-context';
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
-import { withoutUndefined } from '@clinical-launch/contracts/schema';
+import { compileSchema, guidPattern, withoutUndefined } from '@clinical-launch/contracts/schema';
+import { isTokenContext, type TokenContext } from '@clinical-launch/contracts/token-context';
+import { Type } from '@clinical-launch/contracts/type';
+import { placeOfTokenContext, tokenContextPurpose } from '@clinical-launch/crypto/seal-places';
 import type { Sealer } from '@clinical-launch/crypto/sealing';
 import { sendText } from '@clinical-launch/http/answer';
 import { behind, type Exchange, type Handler, type RefusalAudit } from '@clinical-launch/http/endpoint';
@@ -17,7 +21,6 @@ import type { ResourceApiConfig } from '../config.ts';
 import type { LaunchOfToken, Resource } from '../domain/resources.ts';
 import type { Revocations } from '../store/revocations.ts';
 import { addressOf, idOf, realmOf } from './addresses.ts';
-import { launchOfToken, openContext } from './launch-of-token.ts';
 
 type GetResourceDependencies = {
   readonly tokens: AccessTokenVerifier;
@@ -150,4 +153,45 @@ export function auditRefusal(resource: Resource): RefusalAudit<CallerExchange> {
       ...withoutUndefined({ issuer: caller?.issuer, clientId: caller?.clientId }),
     });
   };
+}
+
+const claimsForm = compileSchema(
+  Type.Object({
+    sid: Type.String({ pattern: guidPattern }),
+    jti: Type.String({ maxLength: 100 }),
+    scope: Type.String(),
+    authorizations: Type.Array(Type.String()),
+    launch_context: Type.String(),
+    launched_by: Type.Optional(launchedBy),
+  }),
+);
+
+/** Reads the claims of a desktop launch. @throws ServiceError 401 for any other token */
+function launchOfToken({ claims, issuer }: Caller): LaunchOfToken {
+  if (!claimsForm.is(claims)) throw invalidToken('the token was not issued for a desktop launch');
+  const { sid: correlationId, jti: tokenId, scope, authorizations, launch_context: sealedContext } = claims;
+  const launch = { correlationId, tokenId, issuer, scopes: scope.split(' '), authorizations, sealedContext };
+  return { ...launch, ...withoutUndefined({ launched_by: claims.launched_by }) };
+}
+
+/**
+ * Decrypts the launch context that the identity provider stored in the token.
+ * @throws ServiceError 401 if the context cannot be decrypted, for example because a rotation removed its
+ * key. A refreshed token uses the current key.
+ */
+function openContext(launch: LaunchOfToken, sealer: Pick<Sealer, 'open'>): TokenContext {
+  const context = open(launch, sealer);
+  if (isTokenContext(context)) return context;
+  throw invalidToken('the launch context of the token is not the context of a desktop launch');
+}
+
+function open(
+  { sealedContext, tokenId, correlationId: launchId }: LaunchOfToken,
+  sealer: Pick<Sealer, 'open'>,
+): unknown {
+  try {
+    return sealer.open(tokenContextPurpose, sealedContext, placeOfTokenContext({ tokenId, launchId }));
+  } catch (cause) {
+    throw invalidToken('the launch context of the token cannot be decrypted', { cause });
+  }
 }

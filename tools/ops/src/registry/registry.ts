@@ -1,9 +1,8 @@
 import { registrySchema } from '@clinical-launch/contracts/registry';
-import type { Group, Option } from '../command.ts';
+import type { Command, Group, Option } from '../command.ts';
 import { removeCallback, resealCallbacks, rollCallbackSecret, setCallback } from './callbacks.ts';
 import { check } from './check.ts';
 import { addClient, addIssuerClient, addPartner, rollSecret } from './clients.ts';
-import { init } from './init.ts';
 import { list, remove, resume, suspend } from './life.ts';
 import {
   clientMembers,
@@ -19,7 +18,22 @@ import { addPms } from './onboarding-sheet.ts';
 import { options as o } from './options.ts';
 import { setPractices } from './practices.ts';
 import { addIssuer, addRealm } from './realms.ts';
-import { registryCommand } from './registry-command.ts';
+import { pathOf, registryCommand, registryFile } from './registry-command.ts';
+import { createFile } from './registry-document.ts';
+
+const emptyRegistry = '{\n  "realms": []\n}\n';
+
+/** Creates an empty registry file. */
+const init: Command = {
+  summary: 'Creates an empty registry file. It never replaces an existing one.',
+  options: [o.file],
+  settings: [registryFile],
+  async run(input) {
+    const path = pathOf(input);
+    await createFile(path, emptyRegistry);
+    return { lines: [`registry: ${path}`, 'next: registry add-realm'], result: { registry: path } };
+  },
+};
 
 const entry = [o.owner, o.foreignClientId];
 const named = [o.realm, o.clientId, ...optionsOf(clientMembers, ['name'])];

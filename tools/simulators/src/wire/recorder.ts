@@ -3,7 +3,45 @@ import type { IncomingMessage } from 'node:http';
 import type { Clock } from '@clinical-launch/runtime/clock';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { messageText } from './message-text.ts';
-import { shortened, shortenSecrets } from './shorten.ts';
+
+/** The names of query parameters and form fields with secret values. */
+const secretParameters = [
+  'access_token',
+  'client_assertion',
+  'client_secret',
+  'code',
+  'code_verifier',
+  'codeVerifier',
+  'launch',
+  'launchToken',
+  'refresh_token',
+  'request_uri',
+  'token',
+].join('|');
+
+/** Patterns of the secrets in an HTTP message. The second group matches the secret. */
+const secrets = [
+  new RegExp(`(\\b(?:${secretParameters})=)([^&\\s"'<>]+)`, 'g'),
+  /("(?:access_token|id_token|launch|refresh_token)":\s*")([^"]+)/g,
+  /^(Authorization: \w+ )(\S+)/gim,
+  /^(Set-Cookie: [^=]+=)([^;\n]+)/gim,
+];
+
+/** Returns the beginning of a secret, and its length. */
+const shortened = (secret: string): string =>
+  `${secret.slice(0, Math.min(8, secret.length / 2))}… (${secret.length} characters)`;
+
+/** Returns an HTTP message, as `messageText` writes it, with only the beginning of each secret. */
+function shortenSecrets(message: string): string {
+  const withCookies = message.replace(/^(Cookie: )(.+)$/gim, (_line, name: string, pairs: string) =>
+    name.concat(pairs.replace(/=([^;]+)/g, (_pair, value: string) => `=${shortened(value)}`)),
+  );
+  return secrets.reduce(
+    (text, pattern) =>
+      text.replace(pattern, (_match, name: string, secret: string) => name + shortened(secret)),
+    withCookies,
+  );
+}
 
 /** A decoded token of an answer. Only the signature of a token is secret. */
 type DecodedToken = { readonly name: string; readonly text: string };

@@ -1,21 +1,26 @@
 import { fileURLToPath } from 'node:url';
 import { redirect, sendText } from '@clinical-launch/http/answer';
 import type { Mounted } from '@clinical-launch/http/app';
-import { endpoint } from '@clinical-launch/http/endpoint';
-import { createRateLimiter } from '@clinical-launch/limits/rate-limit';
+import { type Exchange, endpoint, type Guard } from '@clinical-launch/http/endpoint';
+import {
+  createRateLimiter,
+  type LocalRateLimiter,
+  requestsPerSecondPerSession,
+} from '@clinical-launch/limits/rate-limit';
+import { isOwnForm } from '@clinical-launch/pages/own-form';
 import { pageHeaders } from '@clinical-launch/pages/page-headers';
 import { createPages, serveAssets } from '@clinical-launch/pages/templates';
+import type { AuditPagesConfig } from '../../pages-config.ts';
 import { createTimeWriter } from '../../present/written-time.ts';
-import { auditPageRefusal, pageDialect, pageNotFound } from './errors.ts';
+import { auditPageRefusal, foreignForm, notAllowed, pageDialect, pageNotFound } from './errors.ts';
 import { createOpenId } from './open-id.ts';
-import { createSessions } from './session.ts';
+import { createSessions, type Sessions } from './session.ts';
 import { showActivity } from './show-activity.ts';
 import { showLaunch } from './show-launch.ts';
 import { searchPatient, showPatient, showPatients } from './show-patients.ts';
 import { exportSearch, search, showSearch } from './show-search.ts';
 import { completeSignIn, home, signIn, signOut } from './sign-in.ts';
-import { signedIn } from './signed-in.ts';
-import type { PagesDependencies } from './visit.ts';
+import type { PagesDependencies, Visit } from './visit.ts';
 
 const directory = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
@@ -78,5 +83,35 @@ export function auditPages(given: Omit<PagesDependencies, 'pages' | 'write'>): M
     ],
     below: [{ path: '/audit/assets', serve: serveAssets(directory('../../../public')) }],
     edges: [{ path: '/audit', dialect, notFound: pageNotFound }],
+  };
+}
+
+/**
+ * Creates the guard that accepts signed-in staff who may read the log. It redirects users without a session
+ * to the sign-in, which returns them to the requested page. It throws ServiceError 403 for staff without the
+ * right, and for a form from another site, and 429 above the rate limit of a person.
+ */
+export function signedIn(
+  sessions: Sessions,
+  { publicUrl, clientId }: Pick<AuditPagesConfig, 'publicUrl' | 'clientId'>,
+  limiter: LocalRateLimiter,
+): Guard<Exchange, Visit> {
+  const { origin } = new URL(publicUrl);
+  return async (exchange) => {
+    const { request, response, call } = exchange;
+    const isRead = request.method === 'GET' || request.method === 'HEAD';
+    if (!isRead && !isOwnForm(request, origin)) throw foreignForm();
+    const staff = await sessions.find(request, response);
+    if (staff === undefined) {
+      const query = new URLSearchParams({ to: isRead ? (request.url ?? home) : home });
+      redirect(response, `${publicUrl}/audit/sign-in?${query.toString()}`);
+      return undefined;
+    }
+    call.identify(`staff ${staff.subject}`, clientId);
+    const { username, name } = staff;
+    call.concern({ user: { username, name } });
+    limiter.count(staff.subject, requestsPerSecondPerSession);
+    if (!staff.mayRead) throw notAllowed();
+    return { ...exchange, staff };
   };
 }
