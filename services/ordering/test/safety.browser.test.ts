@@ -195,3 +195,47 @@ describe('duplicates', () => {
     await close();
   });
 });
+
+describe('the patient', () => {
+  /** 105 characters. */
+  const name = {
+    prefix: ['Professor'],
+    given: ['Gwenllian Angharad Bronwen', 'Elizabeth-Margaretha'],
+    family: 'Featherstonehaugh-Cholmondeley-Wriothesley',
+  };
+
+  it.each([
+    [390, 844, 1],
+    [640, 400, 0.25],
+    [320, 256, 0.25],
+    [1280, 800, 1],
+  ])('stays on the screen of %i by %i, above the focused element', async (width, height, share) => {
+    const { page, close } = await openPage(aPatient({ name }));
+    await page.setViewportSize({ width, height });
+    await page.reload();
+    await page.locator('[autofocus]:not(:focus)').waitFor({ state: 'detached' });
+    const banner = page.locator('.app-patient');
+    const seen = async () => {
+      const [box, text] = [await banner.boundingBox(), await banner.innerText()];
+      const isShown = box !== null && box.y >= 0 && box.y + box.height <= height;
+      expect([width, isShown, (box?.height ?? height) <= share * height]).toEqual([width, true, true]);
+      for (const part of [...name.given, 'FEATHERSTONEHAUGH', '1958'])
+        expect(text.toLowerCase()).toContain(part.toLowerCase());
+      return (box?.y ?? 0) + (box?.height ?? 0);
+    };
+    await seen();
+    for (let stop = 0; stop < 12; stop += 1) {
+      await page.keyboard.press(stop < 6 ? 'Tab' : 'Shift+Tab');
+      const bottom = await seen();
+      const focused = page.locator(':focus');
+      const isOfHeader = (await page.locator('header :focus, .app-patient :focus').count()) > 0;
+      const box = isOfHeader || (await focused.count()) === 0 ? null : await focused.boundingBox();
+      const isCovered = box !== null && box.y + Math.min(box.height, 24) <= bottom;
+      expect([width, stop, isCovered]).toEqual([width, stop, false]);
+    }
+    await page.evaluate('scrollTo(0, document.body.scrollHeight)');
+    await seen();
+    expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+    await close();
+  });
+});
