@@ -39,6 +39,12 @@ if (missingLink) countMissingAnswers(missingLink.closest('form'), missingLink);
 const notepad = document.querySelector('iframe[name="Notepad"]');
 if (notepad) offerDocument(notepad);
 
+const closing = document.getElementById('close-window');
+if (closing && window.opener && window.parent === window) {
+  closing.hidden = false;
+  closing.addEventListener('click', () => window.close());
+}
+
 const submitOnce = document.querySelector('[data-once]');
 if (submitOnce) {
   continueByKey(submitOnce.form, '[data-once]');

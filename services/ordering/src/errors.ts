@@ -65,7 +65,8 @@ export const requestNotFound = () =>
 export const requestComplete = () =>
   new ServiceError({
     code: 'request_complete',
-    message: 'This request has been submitted to the laboratory, so you cannot change it',
+    message:
+      'This request has been submitted to the laboratory, so you cannot change it. If it is wrong, telephone the laboratory',
   });
 
 /**

@@ -167,6 +167,7 @@ describe('the search box, used by keyboard', () => {
       .first()
       .waitFor();
     expect(await page.locator('#search').inputValue()).toBe('crpp');
+    await page.waitForLoadState();
     await page.locator('#search').fill('crp');
     await page.keyboard.press('Control+Enter');
     await page.getByText('Added from the search box: C-reactive protein.').waitFor();
@@ -183,7 +184,7 @@ describe('the search box, used by keyboard', () => {
     await page.keyboard.press('Enter');
     await page.locator('#chosen').getByText('Full blood count').first().waitFor();
     await page.keyboard.press('Control+Enter');
-    await page.getByRole('button', { name: 'Submit request' }).waitFor();
+    await page.getByRole('heading', { name: 'Review the request' }).waitFor();
     await close();
   });
 

@@ -115,15 +115,9 @@ describe('the search in the list of a practice', () => {
     },
   );
 
-  it('finds a request by its order reference, in lower case and without its hyphen', async () => {
-    for (const q of [
-      firstReference,
-      firstReference.toLowerCase(),
-      firstReference.replace('-', ''),
-      `]C0${firstReference}`,
-    ]) {
+  it('finds a request by its order reference and another word', async () => {
+    for (const q of [`${firstReference} cathal`, `cathal ${firstReference.toLowerCase()}`])
       expect(await found(q)).toEqual(['Cathal']);
-    }
   });
 
   it.each([

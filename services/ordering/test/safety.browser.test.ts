@@ -11,7 +11,12 @@ async function openPage(patient = aPatient()) {
 }
 
 const reviewOrder = (page: Page) => page.locator('#chosen button[value="review"]').click();
-const submitOrder = (page: Page) => page.locator('button[value="submit"]').click();
+/** Submits by keyboard, because the buttons are hidden while answers are missing. */
+const submitOrder = async (page: Page) => {
+  await page.locator('[data-once]').waitFor({ state: 'attached' });
+  await page.waitForLoadState();
+  await page.keyboard.press('Control+Enter');
+};
 const isSubmitted = (page: Page) => page.waitForURL(/\/orders\/[0-9a-f-]{36}$/);
 
 describe('sex and age', () => {

@@ -93,7 +93,7 @@ describe('the page of a request', () => {
     const [row] = await rowsOf(application, order.launch);
     for (const { orderReference } of row?.batches ?? []) expect(text).toContain(orderReference);
     for (const said of [
-      'Incomplete Urgent Waiting for samples. You can still change it.',
+      'Incomplete Urgent Waiting for samples. You can still change it from your practice system.',
       'Priority Urgent',
       'Requested 2 March 2026 at 9:30am',
       'Requested by Bairstow, Thomas (Dr)',

@@ -6,9 +6,11 @@ import { maxSearchLength } from '../domain/choice.ts';
 import { maxCount, pageSize } from '../domain/list-search.ts';
 import type { TestRequest } from '../domain/test-request.ts';
 import { pageNotFound } from '../errors.ts';
+import { requestPage } from '../present/addresses.ts';
 import { presentFilters } from '../present/list-filters.ts';
 import { presentList } from '../present/list-model.ts';
 import { listTexts } from '../present/list-texts.ts';
+import { findReferenced } from '../work/find-in-list.ts';
 import { findOthersUnderNumber } from '../work/find-requests.ts';
 import { readList } from '../work/read-list.ts';
 import { storeSearch } from '../work/store-search.ts';
@@ -48,12 +50,18 @@ export function listRequests(dependencies: Dependencies): Handler<Visit> {
   };
 }
 
-/** Stores the search of the list, so that it never appears in a URL: `POST /oltr/{launchId}/requests`. */
+/**
+ * Stores the search of the list, so that it never appears in a URL: `POST /oltr/{launchId}/requests`. If the text
+ * is the reference of one request, as a scanner types it, opens this request and keeps the search of the list.
+ */
 export function searchRequests(dependencies: Dependencies): Handler<Visit> {
   return async (visit) => {
     // Throws if the action has no list.
     getTexts(visit);
-    await storeSearch(dependencies, visit.launchId, readListForm(await readLaunchForm(visit)));
+    const search = readListForm(await readLaunchForm(visit));
+    const scanned = await findReferenced(dependencies, visit.context, search.text);
+    if (scanned !== undefined) return redirect(visit.response, requestPage(visit.home, visit.rule, scanned));
+    await storeSearch(dependencies, visit.launchId, search);
     redirect(visit.response, `${visit.home}requests#found`);
   };
 }

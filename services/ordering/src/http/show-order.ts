@@ -2,8 +2,10 @@ import { type Handler, textParameter } from '@clinical-launch/http/endpoint';
 import { queryOf } from '@clinical-launch/http/request-target';
 import { openSessionCookie } from '@clinical-launch/pages/launch-session';
 import { pageNotFound } from '../errors.ts';
+import { requestPage } from '../present/addresses.ts';
 import { describeMoment } from '../present/request-caption.ts';
 import { presentResult } from '../present/result-model.ts';
+import { findNextInList } from '../work/find-in-list.ts';
 import { findResult } from '../work/find-requests.ts';
 import type { Dependencies } from './dependencies.ts';
 import { readLabels } from './print-labels.ts';
@@ -24,6 +26,8 @@ export function showOrder(dependencies: Dependencies): Handler<Visit> {
     const { order, version, others } = result;
     setDocumentCookie(visit, order.guid, isSecure);
     const catalogue = catalogues.ofRequest(order);
+    const performer = catalogues.find(context.request.performer);
+    const next = await findNextInList(dependencies, context, { guid: order.guid, catalogue: performer });
     const papers = queryOf(request).has('print') && {
       form: await readForm({ ...visit, about: order, catalogue }, dependencies),
       labels: await readLabels(visit, dependencies, [order]),
@@ -41,6 +45,7 @@ export function showOrder(dependencies: Dependencies): Handler<Visit> {
         home,
         catalogue,
       }),
+      next: next && requestPage(home, rule, next),
       resultOrigin: context.client.resultOrigin,
     });
   };

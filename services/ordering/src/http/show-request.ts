@@ -5,6 +5,7 @@ import { notOfThisAction } from '../errors.ts';
 import { reportPage, requestPage } from '../present/addresses.ts';
 import { presentReportLinks } from '../present/report-links.ts';
 import { presentHistory, presentRequest } from '../present/request-report.ts';
+import { adviseIfWrong } from '../present/result-model.ts';
 import { confirmPatient, isPatientConfirmed } from '../work/confirm-patient.ts';
 import { historyOf } from '../work/find-requests.ts';
 import type { Dependencies } from './dependencies.ts';
@@ -28,6 +29,7 @@ export function showRequest(dependencies: Dependencies): Handler<RequestVisit> {
       about,
       guid: about.guid,
       report: presentRequest(about, { catalogue, write }),
+      ifWrong: adviseIfWrong(about, catalogue),
       history: presentHistory(history, write),
       hasLabels: samplesOf(about).length > 0,
       ...links,

@@ -59,7 +59,7 @@ export function presentHistory(history: readonly Step[], write: WriteTime) {
 function describeStatus({ status, batches }: Pick<TestRequest, 'status' | 'batches'>): string {
   if (!batches.some(({ tests }) => tests.some(isLive))) return 'All tests have been removed';
   if (status === 'Complete') return 'Submitted to the laboratory. You cannot change it';
-  return 'Waiting for samples. You can still change it';
+  return 'Waiting for samples. You can still change it from your practice system';
 }
 
 function presentBatch(batch: RequestedBatch, { catalogue, write }: Presenting) {

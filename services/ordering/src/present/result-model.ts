@@ -1,4 +1,5 @@
 import type { Action } from '@clinical-launch/contracts/launch-context';
+import { inWords } from '../../public/named-tests.js';
 import type { ActionRule } from '../domain/action-rules.ts';
 import type { Catalogue } from '../domain/catalogue.ts';
 import { samplesInDrawOrder } from '../domain/collection.ts';
@@ -27,6 +28,22 @@ const titles: Readonly<Partial<Record<Action, string>>> = {
   UpdateTest: 'Request updated',
 };
 
+/**
+ * Tells the user of a Complete request what to do if it is wrong: `If it is wrong, telephone North Coast
+ * Pathology on 01632 960201.`
+ */
+export function adviseIfWrong({ batches }: Pick<TestRequest, 'batches'>, catalogue: Catalogue): string {
+  const laboratories = batches
+    .filter(({ tests }) => tests.some(isLive))
+    .map(({ provider }) => {
+      const telephone = telephoneOf(provider, catalogue);
+      return telephone === undefined ? provider.name : `${provider.name} on ${telephone}`;
+    });
+  return laboratories.length === 0
+    ? ''
+    : `If it is wrong, telephone ${inWords.format(new Set(laboratories))}.`;
+}
+
 /** Returns a laboratory's telephone number for urgent requests, if the catalogue contains one. */
 const telephoneOf = ({ code }: TestRequest['batches'][number]['provider'], { locations }: Catalogue) =>
   locations.find((location) => location.code.value === code.value && location.code.scheme === code.scheme)
@@ -38,6 +55,7 @@ export function presentResult({ order, version, others, action, rule, home, cata
     title: titles[action] ?? 'Samples recorded',
     order,
     version,
+    ifWrong: adviseIfWrong(order, catalogue),
     isRemoved: !order.batches.some(({ tests }) => tests.some(isLive)),
     isUrgent: order.priority === 'urgent',
     toTelephone: order.batches

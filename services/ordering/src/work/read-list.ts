@@ -63,7 +63,8 @@ type Listing = Pick<ListReading, 'catalogue' | 'from'> & {
   readonly moment: Moment;
 };
 
-function listQueryOf(
+/** Returns the query for a launch's list, with its search and its filters. */
+export function listQueryOf(
   context: LaunchContext,
   { rule, search: { text, priority, filters }, catalogue, from, moment }: Listing,
 ): ListQuery {
