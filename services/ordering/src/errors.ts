@@ -2,6 +2,8 @@ import { sendText, setHeaders } from '@clinical-launch/http/answer';
 import { type ErrorDialect, ServiceError } from '@clinical-launch/http/errors';
 import { pageHeaders } from '@clinical-launch/pages/page-headers';
 import type { Pages } from '@clinical-launch/pages/templates';
+import { isCancelled } from './domain/lifecycle.ts';
+import type { TestRequest } from './domain/test-request.ts';
 import { sentFormOf } from './http/sent-form.ts';
 
 /**
@@ -62,11 +64,12 @@ export const requestNotFound = () =>
   });
 
 /** Creates the error for a change of a Complete request, which is immutable (OLTR: Request status). */
-export const requestComplete = () =>
+export const requestComplete = (request: Pick<TestRequest, 'batches'>) =>
   new ServiceError({
     code: 'request_complete',
-    message:
-      'This request has been submitted to the laboratory, so you cannot change it. If it is wrong, telephone the laboratory',
+    message: isCancelled(request)
+      ? 'This request has been cancelled, so you cannot change it'
+      : 'This request has been submitted to the laboratory, so you cannot change it. If it is wrong, telephone the laboratory',
   });
 
 /**

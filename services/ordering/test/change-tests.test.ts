@@ -206,19 +206,6 @@ describe('a submitted change', () => {
     expect(locationOf(await post([]))).toBe(`${launch.home}orders/${ordered.guid}`);
   });
 
-  it('completes a request if it removes every test', async () => {
-    const ordered = await anOrderToChange(application, ['HFBC', 'KMSU']);
-    const launch = await openChange(application, ordered);
-    await press(launch, 'review', { at: launch.at, untick: ['HFBC', 'KMSU'] });
-    const result = await submitChange(launch);
-    expect(await launch.page(locationOf(result) ?? '')).toContain('Every test has been removed');
-    const request = await stored(application, ordered.guid);
-    expect(request).toMatchObject({ status: 'Complete', version: 2 });
-    expect(request.batches.map(({ status }) => status)).toEqual(['D', 'D']);
-    const late = await openChange(application, ordered);
-    expect((await late.send(late.at)).status).toBe(409);
-  });
-
   it('keeps a test that has left the catalogue, until the user removes the test by its button', async () => {
     const ordered = await anOrderToChange(application, ['HFBC', 'BUE']);
     await withdraw(application, ordered, 'HFBC');

@@ -16,7 +16,15 @@ import { withoutCovered } from './panels.ts';
 /** The action of a button on the page for choosing tests. */
 export type ChoiceButton =
   | {
-      readonly kind: 'update' | 'search' | 'clear-search' | 'clear' | 'save-set' | 'add-practice-favourites';
+      readonly kind:
+        | 'update'
+        | 'search'
+        | 'clear-search'
+        | 'clear'
+        /** Removes every test, and shows the page that cancels the request. */
+        | 'cancel'
+        | 'save-set'
+        | 'add-practice-favourites';
     }
   | { readonly kind: 'review' }
   /** Restores the tests, favourite or order set that the last step removed. */
@@ -99,7 +107,7 @@ export type Choice = {
 
 export const maxSearchLength = 100;
 
-const plainForm = /^(update|search|clear-search|clear|review|save-set|add-practice-favourites)$/;
+const plainForm = /^(update|search|clear-search|clear|cancel|review|save-set|add-practice-favourites)$/;
 const targetForm =
   /^(add|remove|favourite|unfavourite|remove-practice-favourite|add-set|delete-set|use|again|undo):([A-Za-z0-9-]{1,40})$/;
 
@@ -120,6 +128,7 @@ export function readChoiceButton(
     case 'search':
     case 'clear-search':
     case 'clear':
+    case 'cancel':
     case 'review':
     case 'save-set':
     case 'add-practice-favourites':
@@ -222,7 +231,7 @@ function wantedCodes(draft: Draft, { action, ticked, was }: Omit<Choice, 'search
   for (const code of was) if (!ticked.includes(code)) wanted.delete(code);
   for (const code of ticked) if (!was.includes(code)) wanted.add(code);
   if (action.kind === 'remove') wanted.delete(action.code);
-  if (action.kind === 'clear') wanted.clear();
+  if (action.kind === 'clear' || action.kind === 'cancel') wanted.clear();
   if (action.kind === 'use') for (const code of action.codes) wanted.delete(code);
   for (const code of addedBy(action)) wanted.add(code);
   // A test of the request that has left the catalogue has no box. It stays chosen until the user presses its
@@ -254,7 +263,7 @@ function addedBy(action: ChoiceAction): readonly string[] {
 
 /** Returns the codes of the tests that a button removed, so that the step can be undone. */
 export function removedBy({ kind }: ChoiceAction, before: Draft, after: Draft): string[] {
-  const isRemoving = kind === 'remove' || kind === 'clear' || kind === 'use';
+  const isRemoving = kind === 'remove' || kind === 'clear' || kind === 'cancel' || kind === 'use';
   return isRemoving ? before.chosen.filter((code) => !after.chosen.includes(code)) : [];
 }
 

@@ -36,6 +36,8 @@ export type Draft = {
   readonly repeatReason: RepeatReason;
   /** The reasons for tests that do not apply to the patient, by the code of the test. */
   readonly overrideReasons: Readonly<Record<string, string>>;
+  /** The reason for a cancellation. */
+  readonly cancelReason?: RepeatReason;
   readonly collection: CollectionPlan;
   /**
    * The time of the earlier draft's last change, as an ISO 8601 instant. Present if this draft continues an
@@ -79,6 +81,8 @@ export type PageSave = {
 };
 
 export type RepeatReason = { readonly choice: string; readonly typed: string };
+
+export const noReason: RepeatReason = { choice: '', typed: '' };
 
 export type Notice = {
   /** The id of the order set that was added. */
@@ -148,7 +152,7 @@ export const emptyDraft = (submissionId: string): Draft => ({
   priority: 'routine',
   answers: {},
   repeatReasons: {},
-  repeatReason: { choice: '', typed: '' },
+  repeatReason: noReason,
   overrideReasons: {},
   collection: { when: 'later' },
   edits: 0,

@@ -21,6 +21,10 @@ const nextStatus: Readonly<Record<OrderStatus, { readonly taken: OrderStatus; re
 /** Returns whether a test is live, that is, not removed from its request. */
 export const isLive = ({ status }: Pick<OrderedTest, 'status'>) => status !== 'D';
 
+/** Returns whether a request is cancelled: its status is Complete, because every test was removed. */
+export const isCancelled = ({ batches }: { readonly batches: readonly Pick<RequestedBatch, 'tests'>[] }) =>
+  !batches.some(({ tests }) => tests.some(isLive));
+
 /** Returns whether a sample comes from the patient. For imaging, the document has a placeholder instead. */
 export const isTakenFromPatient = ({ container }: Pick<RequestedSample, 'container'>) =>
   container !== undefined;

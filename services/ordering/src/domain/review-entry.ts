@@ -1,5 +1,12 @@
 import { collectionNow } from './collection-entry.ts';
-import type { CollectionEntry, CollectionPlan, Draft, PageSave, RepeatReason } from './draft.ts';
+import {
+  type CollectionEntry,
+  type CollectionPlan,
+  type Draft,
+  noReason,
+  type PageSave,
+  type RepeatReason,
+} from './draft.ts';
 import type { Priority } from './test-request.ts';
 
 /** The typed fields of the review form. An absent field does not change the draft. */
@@ -13,6 +20,7 @@ export type ReviewEntry = {
   readonly repeatReason: Partial<RepeatReason>;
   /** The reasons for tests that do not apply to the patient, by the codes of the tests. */
   readonly overrideReasons: Readonly<Record<string, string>>;
+  readonly cancelReason: Partial<RepeatReason>;
   readonly collection?: { readonly when: 'later' } | ({ readonly when: 'now' } & PartialCollection);
 };
 
@@ -54,6 +62,7 @@ export function withEntry(before: Draft, entry: ReviewEntry, reviewing: Reviewin
     repeatReasons: { ...draft.repeatReasons, ...entry.repeatReasons },
     repeatReason: { ...draft.repeatReason, ...entry.repeatReason },
     overrideReasons: { ...draft.overrideReasons, ...entry.overrideReasons },
+    cancelReason: { ...noReason, ...draft.cancelReason, ...entry.cancelReason },
     collection: collectionAfter(draft.collection, entry.collection, reviewing),
   };
 }

@@ -2,7 +2,7 @@ import { localDay } from '@clinical-launch/contracts/time';
 import { isFor, type PatientTraits } from './applies-to.ts';
 import type { Orderable } from './catalogue.ts';
 import { type Collected, readCollectionEntry } from './collection-entry.ts';
-import { cleanText, type Draft, maxClinicalDetailsLength } from './draft.ts';
+import { cleanText, type Draft, maxClinicalDetailsLength, noReason, type RepeatReason } from './draft.ts';
 import { listed } from './panels.ts';
 import { type AskedQuestion, askedBy, maxAnswerLength, readAnswer } from './questions.ts';
 import { needsReason, type Repeat } from './repeats.ts';
@@ -36,6 +36,8 @@ export type Decision = {
   readonly overrideReasons: Readonly<Record<string, string>>;
   /** Who collected all samples of a new order, and when; absent if the samples are collected later. */
   readonly collected?: Collected;
+  /** The reason for a cancellation; absent for any other submission. */
+  readonly cancelReason?: string;
 };
 
 export type ReviewOutcome = { readonly decision: Decision } | { readonly faults: readonly ReviewFault[] };
@@ -46,10 +48,12 @@ export function decideReview(basis: ReviewBasis): ReviewOutcome {
   const overrides = readOverrides(basis);
   const reasons = readReasons(basis);
   const collection = readCollection(basis);
+  const cancelReason = readCancelReason(basis);
   const clinicalDetails = cleanText(basis.draft.clinicalDetails);
   const details = { clinicalDetails, priority: basis.draft.priority, answers: answers.values };
   const faults = [
     ...unchangedFaults(basis, details),
+    ...cancelReason.faults,
     ...overrides.faults,
     ...reasons.faults,
     ...answers.faults,
@@ -58,7 +62,7 @@ export function decideReview(basis: ReviewBasis): ReviewOutcome {
   ];
   if (faults.length > 0 || 'faults' in collection) return { faults };
   const given = { repeatReasons: reasons.values, overrideReasons: overrides.values };
-  return { decision: { details, ...given, ...collection } };
+  return { decision: { details, ...given, ...collection, ...cancelReason.values } };
 }
 
 const testsField = 'tests';
@@ -142,11 +146,37 @@ export const repeatReasonChoices = [
   'Advised by a specialist',
 ];
 
+/** Returns a reason that consists of one of `choices`, typed text, or both; `''` if there is neither. */
+const writtenReason = ({ choice, typed }: RepeatReason, choices: readonly string[]) =>
+  [...choices.filter((each) => each === choice), oneLine(typed)].filter((part) => part !== '').join(': ');
+
+/** The reasons for a cancellation that the page offers. */
+export const cancelReasonChoices = [
+  'Requested for the wrong patient',
+  'Requested twice',
+  'No longer needed',
+  'The patient declined',
+];
+
+/** Returns whether a change leaves no test, and so cancels the request. */
+export const cancels = ({ chosen, base }: Pick<Draft, 'chosen' | 'base'>) =>
+  base !== undefined && base.chosen.length > 0 && chosen.length === 0;
+
+/** Reads the reason for a cancellation. Any other change has no such reason. */
+function readCancelReason({ draft }: ReviewBasis): Read<Pick<Decision, 'cancelReason'>> {
+  if (!cancels(draft)) return { values: {}, faults: [] };
+  const cancelReason = writtenReason(draft.cancelReason ?? noReason, cancelReasonChoices);
+  const message =
+    cancelReason === ''
+      ? 'Select or enter a reason for cancelling this request'
+      : `Reason for cancelling must be ${maxAnswerLength} characters or fewer`;
+  const isFaulty = cancelReason === '' || cancelReason.length > maxAnswerLength;
+  return { values: { cancelReason }, faults: isFaulty ? [{ field: 'cancel-reason', message }] : [] };
+}
+
 /** Reads the reasons for repeats. A test without its own reason has the shared reason. */
 function readReasons({ draft, repeats }: ReviewBasis): Read<Record<string, string>> {
-  const { choice, typed } = draft.repeatReason;
-  const listedChoice = repeatReasonChoices.includes(choice) ? [choice] : [];
-  const shared = [...listedChoice, oneLine(typed)].filter((part) => part !== '').join(': ');
+  const shared = writtenReason(draft.repeatReason, repeatReasonChoices);
   const reasons = repeats.filter(needsReason).map(({ test: { code, name } }) => {
     const own = oneLine(draft.repeatReasons[code] ?? '');
     return { code, name, reason: own === '' ? shared : own };

@@ -83,7 +83,7 @@ export function ofChange(dependencies: Dependencies, { shows = true } = {}): Gua
     const request = await getRequest(visit, dependencies);
     if (request.status === 'Complete') {
       // If the form that completed the request is sent again, shows the result instead of an error.
-      if (!(await hasSubmitted(dependencies, visit.launchId, request.guid))) throw requestComplete();
+      if (!(await hasSubmitted(dependencies, visit.launchId, request.guid))) throw requestComplete(request);
       redirect(visit.response, resultPage(visit.home, request));
       return undefined;
     }

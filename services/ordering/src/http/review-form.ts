@@ -77,10 +77,8 @@ function readEntry(form: URLSearchParams, catalogue: Catalogue): ReviewEntry {
     ...withoutUndefined({ priority, collection }),
     answers: given(answerKeys(catalogue).map(([key, kind]) => [key, typedAnswer(form, key, kind)])),
     repeatReasons: typedByTest(form, 'reason', catalogue),
-    repeatReason: given([
-      ['choice', typedLine(form, 'repeat-reason')],
-      ['typed', typedLine(form, 'repeat-reason-text')],
-    ]),
+    repeatReason: typedReason(form, 'repeat-reason'),
+    cancelReason: typedReason(form, 'cancel-reason'),
     overrideReasons: typedByTest(form, 'override', catalogue),
   };
 }
@@ -93,6 +91,12 @@ const given = (entries: readonly (readonly [string, string | undefined])[]) =>
 
 const typedByTest = (form: URLSearchParams, name: string, { orderables }: Catalogue) =>
   given([...orderables.keys()].map((code) => [code, typedLine(form, `${name}:${code}`)]));
+
+const typedReason = (form: URLSearchParams, name: string) =>
+  given([
+    ['choice', typedLine(form, name)],
+    ['typed', typedLine(form, `${name}-text`)],
+  ]);
 
 function typedLine(form: URLSearchParams, name: string): string | undefined {
   const typed = form.get(name);

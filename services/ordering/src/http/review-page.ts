@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { redirect, sendStatus } from '@clinical-launch/http/answer';
 import type { Handler } from '@clinical-launch/http/endpoint';
 import { queryOf } from '@clinical-launch/http/request-target';
-import { decideReview, missingFields } from '../domain/review.ts';
+import { cancels, decideReview, missingFields } from '../domain/review.ts';
 import type { ReviewForm } from '../domain/review-entry.ts';
 import type { TestRequest } from '../domain/test-request.ts';
 import { requestComplete, requestNotFound } from '../errors.ts';
@@ -43,7 +43,7 @@ export function showReview(dependencies: Dependencies): Handler<ChoosingVisit> {
     const open = 'faults' in review ? review.faults : [];
     const faults = flags.has('check') ? open : [];
     const after = draft.notice?.rebasedFrom;
-    show(visit, 'review.njk', {
+    show(visit, cancels(draft) ? 'cancel.njk' : 'review.njk', {
       ...(changed === undefined ? { isNewRequest: true } : { about: changed }),
       otherBirths: await findOthersUnderNumber(dependencies, visit.context),
       ...presentReview({
@@ -158,8 +158,8 @@ async function submitChangeOf(
   dependencies: Dependencies,
   form: ReviewForm,
 ): Promise<string | undefined> {
-  const { outcome } = await submitChange(dependencies, visit, form);
-  switch (outcome) {
+  const done = await submitChange(dependencies, visit, form);
+  switch (done.outcome) {
     case 'submitted':
       return resultPage(visit.home, visit.changed);
     case 'changed':
@@ -171,7 +171,7 @@ async function submitChangeOf(
     case 'locked':
       return undefined;
     case 'complete':
-      throw requestComplete();
+      throw requestComplete(done.current);
     case 'absent':
       throw requestNotFound();
   }

@@ -33,7 +33,7 @@ import { enterWindowOf, readSentWindow, refuseLocked, showLocked, toPath } from 
 export function showSamples(dependencies: Dependencies): Handler<RequestVisit> {
   return async (visit) => {
     const { about } = visit;
-    if (about.status === 'Complete') throw requestComplete();
+    if (about.status === 'Complete') throw requestComplete(about);
     const entry = samplesEntryOf(about, recordingOf(visit, dependencies));
     await showForm(visit, dependencies, { request: about, entry });
   };
@@ -74,7 +74,7 @@ export function postSamples(dependencies: Dependencies): Handler<RequestVisit> {
       case 'foreign':
         throw faultyForm();
       case 'complete':
-        throw requestComplete();
+        throw requestComplete(done.current);
       case 'absent':
         throw requestNotFound();
     }
@@ -104,7 +104,7 @@ async function showAgain(
   const isChoice = form.action === 'work-here';
   const window = await enterWindowOf(visit, dependencies, { isChoice });
   if (!window.isChosen) return showLocked(visit, dependencies, { window, to: toPath(visit), fields });
-  if (about.status === 'Complete') throw requestComplete();
+  if (about.status === 'Complete') throw requestComplete(about);
   if (about.version !== form.version) return showConflict(visit, dependencies, { form, request: about });
   if (!isAboutSamplesOf(form.entry, about)) throw faultyForm();
   const entry = isChoice ? form.entry : tickAll(form.entry, about, recordingOf(visit, dependencies));

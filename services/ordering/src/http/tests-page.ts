@@ -78,6 +78,8 @@ function nextPage(base: string, action: ChoiceAction): string {
   switch (action.kind) {
     case 'review':
       return action.stays === true ? base : `${base}review`;
+    case 'cancel':
+      return `${base}review`;
     case 'remove':
     case 'clear':
     case 'use':

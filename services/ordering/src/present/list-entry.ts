@@ -1,6 +1,6 @@
 import { shortened, type WriteTime, writtenDate } from '@clinical-launch/contracts/written-time';
 import type { Catalogue } from '../domain/catalogue.ts';
-import { isLive, liveSamples } from '../domain/lifecycle.ts';
+import { isCancelled, isLive, liveSamples } from '../domain/lifecycle.ts';
 import { listName, shortName } from '../domain/person-name.ts';
 import { codeOf, type TestRequest } from '../domain/test-request.ts';
 import { presentIdentifiers } from './patient-banner.ts';
@@ -30,7 +30,7 @@ export function presentEntry(request: TestRequest, { write, catalogueOf }: ListW
     references: batches.map(({ orderReference }) => orderReference),
     tests: { names: tests, isLong: tests.length > 1 && tests.join(', ').length > lineLength },
     isUrgent: priority === 'urgent',
-    status,
+    status: isCancelled(request) ? 'Cancelled' : status,
     samples: countSamples(request),
     requester: shortName(parties.requester.name),
     patient: {

@@ -1,7 +1,7 @@
 import { localDay, localTime } from '@clinical-launch/contracts/time';
 import { writtenClock, writtenDate } from '@clinical-launch/contracts/written-time';
 import { daysBetween } from '../domain/days.ts';
-import { isLive } from '../domain/lifecycle.ts';
+import { isCancelled, isLive } from '../domain/lifecycle.ts';
 import { listed } from '../domain/panels.ts';
 import type { TestRequest } from '../domain/test-request.ts';
 
@@ -25,7 +25,7 @@ export const captionOf = (request: TestRequest, moment: Moment) =>
   ].join(' · ');
 
 function stateOf({ status, batches }: TestRequest): string {
-  if (!batches.some(({ tests }) => tests.some(isLive))) return 'all tests removed';
+  if (isCancelled({ batches })) return 'cancelled';
   return status === 'Complete' ? 'submitted to the laboratory' : 'waiting for samples';
 }
 

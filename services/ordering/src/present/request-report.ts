@@ -2,7 +2,7 @@ import type { Action, LaunchRequest } from '@clinical-launch/contracts/launch-co
 import type { OrderStatus } from '@clinical-launch/contracts/order/order';
 import type { WriteTime } from '@clinical-launch/contracts/written-time';
 import type { Catalogue } from '../domain/catalogue.ts';
-import { isLive, isTakenFromPatient } from '../domain/lifecycle.ts';
+import { isCancelled, isLive, isTakenFromPatient } from '../domain/lifecycle.ts';
 import { fullName } from '../domain/person-name.ts';
 import {
   type RequestedBatch,
@@ -15,7 +15,13 @@ import { writtenAnswer } from './written-answer.ts';
 type Presenting = { readonly catalogue: Pick<Catalogue, 'containers'>; readonly write: WriteTime };
 
 /** One submission in the history of a request. `at` is an ISO 8601 instant. */
-type Step = { readonly action: Action; readonly author: LaunchRequest['author']; readonly at: string };
+type Step = {
+  readonly action: Action;
+  readonly author: LaunchRequest['author'];
+  readonly at: string;
+  /** The reason for a cancellation. */
+  readonly reason?: string;
+};
 
 const testStatuses = {
   R: { text: 'Requested', since: 'Requested on', colour: 'blue' },
@@ -33,7 +39,7 @@ const steps: Readonly<Partial<Record<Action, string>>> = {
 export function presentRequest(request: TestRequest, presenting: Presenting) {
   const { status, parties, batches, clinicalDetails, answers, priority, createdAt } = request;
   return {
-    status: { name: status, text: describeStatus(request) },
+    status: { name: isCancelled(request) ? 'Cancelled' : status, text: describeStatus(request) },
     isUrgent: priority === 'urgent',
     references: batches.map(({ orderReference }) => orderReference),
     orderedAt: presenting.write(createdAt),
@@ -48,8 +54,9 @@ export function presentRequest(request: TestRequest, presenting: Presenting) {
 
 /** Presents the history of a request, oldest first. */
 export function presentHistory(history: readonly Step[], write: WriteTime) {
-  return history.map(({ action, author, at }) => ({
-    did: steps[action] ?? 'Samples recorded',
+  return history.map(({ action, author, at, reason }) => ({
+    did: reason === undefined ? (steps[action] ?? 'Samples recorded') : 'Cancelled',
+    reason,
     by: fullName(author.name),
     at: write(at),
   }));
@@ -57,7 +64,7 @@ export function presentHistory(history: readonly Step[], write: WriteTime) {
 
 /** Describes the status (OLTR: Request status), and whether the request can still change. */
 function describeStatus({ status, batches }: Pick<TestRequest, 'status' | 'batches'>): string {
-  if (!batches.some(({ tests }) => tests.some(isLive))) return 'All tests have been removed';
+  if (isCancelled({ batches })) return 'All tests have been removed. You cannot change it';
   if (status === 'Complete') return 'Submitted to the laboratory. You cannot change it';
   return 'Waiting for samples. You can still change it from your practice system';
 }

@@ -3,11 +3,12 @@ import { inWords } from '../../public/named-tests.js';
 import type { ActionRule } from '../domain/action-rules.ts';
 import type { Catalogue } from '../domain/catalogue.ts';
 import { samplesInDrawOrder } from '../domain/collection.ts';
-import { isLive } from '../domain/lifecycle.ts';
+import { isCancelled, isLive } from '../domain/lifecycle.ts';
 import { patientName } from '../domain/person-name.ts';
 import { samplesOf } from '../domain/record-samples.ts';
 import { codeOf, type TestRequest } from '../domain/test-request.ts';
 import { requestPage, resultPage } from './addresses.ts';
+import { presentRemains, telephoneOf } from './cancel-model.ts';
 import { adviseOnRequest } from './exposure-advice.ts';
 
 type Result = {
@@ -44,19 +45,14 @@ export function adviseIfWrong({ batches }: Pick<TestRequest, 'batches'>, catalog
     : `If it is wrong, telephone ${inWords.format(new Set(laboratories))}.`;
 }
 
-/** Returns a laboratory's telephone number for urgent requests, if the catalogue contains one. */
-const telephoneOf = ({ code }: TestRequest['batches'][number]['provider'], { locations }: Catalogue) =>
-  locations.find((location) => location.code.value === code.value && location.code.scheme === code.scheme)
-    ?.telephone;
-
 /** Presents the result of a submission: the next steps, and the other submissions of the launch. */
 export function presentResult({ order, version, others, action, rule, home, catalogue }: Result) {
   return {
-    title: titles[action] ?? 'Samples recorded',
+    title: isCancelled(order) ? 'Request cancelled' : (titles[action] ?? 'Samples recorded'),
     order,
     version,
     ifWrong: adviseIfWrong(order, catalogue),
-    isRemoved: !order.batches.some(({ tests }) => tests.some(isLive)),
+    ...(isCancelled(order) ? { remains: presentRemains(order, catalogue) } : {}),
     isUrgent: order.priority === 'urgent',
     toTelephone: order.batches
       .flatMap(({ tests }) => tests.filter(isLive))
@@ -73,6 +69,7 @@ export function presentResult({ order, version, others, action, rule, home, cata
       href: resultPage(home, request),
       references: request.batches.map(({ orderReference }) => orderReference).join(', '),
       isComplete: request.status === 'Complete',
+      isCancelled: isCancelled(request),
       // A launch for one patient already shows the patient's name on every page.
       ...(rule.sees === 'practice' ? { patient: patientName(request.parties.patient.name) } : {}),
     })),

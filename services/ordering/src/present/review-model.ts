@@ -7,11 +7,13 @@ import { fullName } from '../domain/person-name.ts';
 import { type AskedQuestion, askedBy, maxAnswerLength } from '../domain/questions.ts';
 import {
   answerId,
+  cancelReasonChoices,
   needingDetails,
   needsSamples,
   type ReviewFault,
   repeatReasonChoices,
 } from '../domain/review.ts';
+import { presentRemains } from './cancel-model.ts';
 import { type Chosen, presentChosen } from './chosen-model.ts';
 import { adviseOnExposure } from './exposure-advice.ts';
 
@@ -59,6 +61,8 @@ export function presentReview(review: Review) {
     maxClinicalDetailsLength,
     maxAnswerLength,
     repeatReasonChoices,
+    cancelReasonChoices,
+    ...(changed && { remains: presentRemains(changed, review.catalogue) }),
   };
 }
 

@@ -106,6 +106,8 @@ export type OrderingTables = OutboxTables &
       action: Action;
       author: LaunchRequest['author'];
       submitted_at: Time;
+      /** The reason for a cancellation, or null. */
+      reason: string | null;
     };
     /** The dates of birth with which a user confirmed the patient of a request. */
     confirmed_patients: {

@@ -12,6 +12,8 @@ export type Submission = {
   readonly author: LaunchRequest['author'];
   /** ISO 8601 instant */
   readonly at: string;
+  /** The reason for a cancellation. */
+  readonly reason?: string;
 };
 
 type SubmissionKey = { readonly id: string; readonly guid: string; readonly launchId: string };
@@ -34,7 +36,12 @@ export async function isSubmitted(
 /** Stores the submission of a version of a request. */
 export async function insertSubmission(
   tx: OrderingTransaction,
-  { id, request, context }: { id: string; request: TestRequest; context: LaunchContext },
+  {
+    id,
+    request,
+    context,
+    reason,
+  }: { id: string; request: TestRequest; context: LaunchContext; reason?: string },
 ): Promise<void> {
   await tx
     .insertInto('submissions')
@@ -46,6 +53,7 @@ export async function insertSubmission(
       action: context.request.action,
       author: jsonb(context.request.author),
       submitted_at: request.updatedAt,
+      reason: reason ?? null,
     })
     .execute();
 }
@@ -84,6 +92,7 @@ function toSubmission(row: Selectable<OrderingTables['submissions']>): Submissio
     action: row.action,
     author: row.author,
     at: row.submitted_at.toISOString(),
+    ...(row.reason === null ? {} : { reason: row.reason }),
   };
 }
 

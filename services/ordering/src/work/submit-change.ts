@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { appendToOutbox } from '@clinical-launch/storage/sql-outbox';
 import { changeTests, newLocations } from '../domain/change-tests.ts';
 import { draftOf, rebase } from '../domain/draft.ts';
@@ -29,7 +30,7 @@ export type ChangeOutcome =
   /** Another user changed the request. The draft was merged with the latest version. */
   | { readonly outcome: 'conflict' }
   /** The request is Complete, and so immutable (OLTR: Request status). */
-  | { readonly outcome: 'complete' }
+  | { readonly outcome: 'complete'; readonly current: TestRequest }
   /** The request does not exist, or this launch cannot see it. */
   | { readonly outcome: 'absent' };
 
@@ -52,7 +53,7 @@ export function submitChange(
     // The id depends on the draft, too, because a form of the next draft may have the same fields.
     const id = submissionIdOf({ launchId, guid, sent: `${draftId} ${form.sent}` });
     if (await isSubmitted(tx, { id, guid, launchId })) return { outcome: 'submitted' };
-    if (current.status === 'Complete') return { outcome: 'complete' };
+    if (current.status === 'Complete') return { outcome: 'complete', current };
 
     const author = fullName(context.request.author.name);
     const draft = withEntry(stored, form.entry, { author, now, timeZone });
@@ -66,16 +67,17 @@ export function submitChange(
     const { selection, review } = await decideSubmission(tx, launch, draft);
     if ('faults' in review) return { outcome: 'faulty' };
 
-    const { details } = review.decision;
+    const { details, cancelReason } = review.decision;
     const add = withReasons(selection, review.decision);
     const batchNumbers = await takeBatchNumbers(tx, newLocations(current.batches, add).length);
     const change = { add, remove: selection.removed, now: at, batchNumbers, newGuid: randomUUID };
     const request = {
-      ...changeTests({ ...current, ...details }, change),
+      // A cancelled request keeps its details.
+      ...changeTests(cancelReason === undefined ? { ...current, ...details } : current, change),
       version: current.version + 1,
     };
     await updateRequest(tx, request, timeZone);
-    await insertSubmission(tx, { id, request, context });
+    await insertSubmission(tx, { id, request, context, ...withoutUndefined({ reason: cancelReason }) });
     // The next change of this launch starts with the stored request.
     await storeDraft(tx, place, { draft: draftOf(request, draftIdOf(launchId, request)), now });
     await appendToOutbox(tx, [submittedEvent(request, launch, { sealer, step: 'change' })]);

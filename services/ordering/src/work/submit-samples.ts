@@ -42,7 +42,7 @@ export type SamplesOutcome =
   /** The form contains only values that are already recorded. */
   | { readonly outcome: 'unchanged' }
   /** The request is Complete, and so immutable (OLTR: Request status). */
-  | { readonly outcome: 'complete' }
+  | { readonly outcome: 'complete'; readonly current: TestRequest }
   /** The request does not exist, or this launch cannot see it. */
   | { readonly outcome: 'absent' };
 
@@ -60,7 +60,7 @@ export function submitSamples(
     const current = await lockRequest(tx, guid, visibilityOf(context));
     if (current === undefined) return { outcome: 'absent' };
     if (await isSubmitted(tx, { id, guid, launchId })) return { outcome: 'submitted' };
-    if (current.status === 'Complete') return { outcome: 'complete' };
+    if (current.status === 'Complete') return { outcome: 'complete', current };
     if (!(await isFromChosen(tx, context, sentFrom))) return { outcome: 'locked' };
     if (current.version !== version) return { outcome: 'conflict', current };
     if (!isAboutSamplesOf(entry, current)) return { outcome: 'foreign' };
