@@ -8,6 +8,7 @@ import { readCatalogue } from '../src/catalogue-file.ts';
 import { actionRules } from '../src/domain/action-rules.ts';
 import { filterTerms } from '../src/domain/list-search.ts';
 import { readRequestSearch } from '../src/domain/request-search.ts';
+import type { TestRequest } from '../src/domain/test-request.ts';
 import { type OrderingDatabase, openOrderingDatabase } from '../src/store/database.ts';
 import { visibilityOf } from '../src/store/keys.ts';
 import { type ListQuery, readRequestPage } from '../src/store/request-lists.ts';
@@ -25,6 +26,7 @@ const readAtMost = 2_000;
 
 const similarSince = '2025-12-02T09:30:00Z';
 const oneDay = { since: '2025-06-02T23:00:00Z', before: '2025-06-03T23:00:00Z' };
+const hidesElsewhere = { hidesElsewhereSince: '2026-03-01T09:30:00Z' };
 const everyFilter = filterTerms({
   test: 'HFBC',
   laboratory: 'NHSORGANISATIONS RCB00',
@@ -43,6 +45,11 @@ const practice = practiceWith('P1');
 const single = practiceWith('P2');
 const patient = inventPatient(practice, 7);
 const [nhsNumber = ''] = patient.identifiers.map(({ value }) => value);
+/** Returns a request, of which another place collects the samples if its GUID begins with a digit. */
+const collectedElsewhere = ({ batches, ...request }: TestRequest): TestRequest => ({
+  ...request,
+  batches: batches.map((batch) => (/^\d/.test(request.guid) ? { ...batch, isElsewhere: true } : batch)),
+});
 let test: Awaited<ReturnType<typeof createTestDatabase>>;
 let storage: Storage;
 let database: OrderingDatabase;
@@ -51,7 +58,8 @@ beforeAll(async () => {
   storage = await openPostgresStorage({ url: test.url, applicationName: 'test', poolSize: 6 });
   database = await openOrderingDatabase(storage);
   const invention = { catalogue: readCatalogue(), newest: new Date('2026-03-02T09:30:00Z') };
-  await seedRequests(database, inventRequests({ ...invention, practice, count: stored, firstNumber: 1 }));
+  const requests = inventRequests({ ...invention, practice, count: stored, firstNumber: 1 });
+  await seedRequests(database, [...requests].map(collectedElsewhere));
   const neighbour = { practice: practiceWith('P3'), count: 1_000, firstNumber: 50_000 };
   await seedRequests(database, inventRequests({ ...invention, ...neighbour }));
   const heavy = { practice: single, count: 3_000, patients: 1, firstNumber: 100_000 };
@@ -68,6 +76,15 @@ describe('a page of a list', () => {
     ['the first page', 'LocationReportList', {}, ''],
     ['urgent requests', 'LocationReportList', { priority: 'urgent' }, ''],
     ['a queue', 'LocationSampleQueue', {}, ''],
+    ['a queue that hides requests', 'LocationSampleQueue', hidesElsewhere, ''],
+    ['a letter in a queue that hides requests', 'LocationSampleQueue', hidesElsewhere, 's'],
+    ['a patient’s queue that hides requests', 'PatientRequestList', hidesElsewhere, ''],
+    [
+      'requests collected elsewhere',
+      'LocationSampleQueue',
+      { search: filterTerms({ status: 'elsewhere' }) },
+      '',
+    ],
     ['urgent requests of a queue', 'LocationSampleQueue', { priority: 'urgent' }, ''],
     ['a patient', 'PatientReportList', {}, ''],
     ['a patient’s requests of one practice', 'UpdateTest', {}, ''],

@@ -15,6 +15,8 @@ export type ActionRule = {
   readonly opens: 'new-order' | 'named-request' | 'list';
   /** The statuses of the requests in the action's list; empty for an action without a list. */
   readonly lists: readonly RequestStatus[];
+  /** Whether the list at first hides requests whose samples another place collects, until they are overdue. */
+  readonly hidesElsewhere?: true;
   readonly may: readonly Permission[];
 };
 
@@ -38,12 +40,14 @@ export const actionRules: Readonly<Record<Action, ActionRule>> = {
   PatientRequestList: {
     sees: 'patient',
     opens: 'list',
+    hidesElsewhere: true,
     lists: ['Incomplete'],
     may: ['record-samples', 'read'],
   },
   LocationSampleQueue: {
     sees: 'practice',
     opens: 'list',
+    hidesElsewhere: true,
     lists: ['Incomplete'],
     may: ['record-samples', 'read'],
   },

@@ -1,7 +1,9 @@
+import type { Code } from '@clinical-launch/contracts/order/order';
 import type { Catalogue, Orderable } from './catalogue.ts';
 import type { TypedDate } from './days.ts';
 import { withoutCovered } from './panels.ts';
 import type { PracticeSet } from './practice-choices.ts';
+import { laboratoryKeyOf } from './request-search.ts';
 import { liveCodes, type Priority, type RequestDetails, type TestRequest } from './test-request.ts';
 
 /** The key of a draft. `target` is the request that the draft changes, or the launch of a new order. */
@@ -128,11 +130,28 @@ export type FavouritesOutcome = 'shared' | 'full' | 'empty';
 
 export type PracticeSetOutcome = 'saved' | 'deleted' | 'unnamed' | 'taken' | 'full' | 'empty' | 'gone';
 
+/** Whether the practice collects samples now or later, or whether another place collects them. */
+export type CollectionChoice = 'later' | 'now' | 'elsewhere';
+
 /**
- * When the samples are collected: later, or now. If now, contains the typed person and the typed time, in the
- * practice's local time.
+ * Who collects the samples, and when: the same for every laboratory, or a choice for each. If samples are
+ * collected now, contains the typed person and the typed time, in the practice's local time.
  */
-export type CollectionPlan = { readonly when: 'later' } | ({ readonly when: 'now' } & CollectionEntry);
+export type CollectionPlan =
+  | { readonly when: 'later' | 'elsewhere' }
+  | ({ readonly when: 'now' } & CollectionEntry)
+  /** `of` contains the choices by the keys of the laboratories (`laboratoryKeyOf`). */
+  | { readonly when: 'each'; readonly of: CollectionChoices; readonly entry: CollectionEntry };
+
+export type CollectionChoices = Readonly<Record<string, CollectionChoice>>;
+
+/** Returns the choice for a laboratory. The default is that the practice collects the samples later. */
+export const choiceFor = (plan: CollectionPlan, code: Code): CollectionChoice =>
+  plan.when === 'each' ? (plan.of[laboratoryKeyOf(code)] ?? 'later') : plan.when;
+
+/** Returns the typed person and time of a plan; undefined if no samples are collected now. */
+export const entryOf = (plan: CollectionPlan): CollectionEntry | undefined =>
+  plan.when === 'each' ? plan.entry : plan.when === 'now' ? plan : undefined;
 
 /** The person, date and time of a collection that a user typed. */
 export type CollectionEntry = {

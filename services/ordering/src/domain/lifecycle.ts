@@ -38,6 +38,16 @@ export function liveSamples({
   return samples.filter((sample) => isTakenFromPatient(sample) && wanted.has(sample.id));
 }
 
+/** Returns whether a batch needs a sample that is not collected yet. */
+export const isWaiting = (batch: RequestedBatch) =>
+  liveSamples(batch).some(({ completedAt }) => completedAt === undefined);
+
+/** Returns whether a request waits for samples, and only for samples that another place collects. */
+export function isOnlyElsewhere(batches: readonly RequestedBatch[]): boolean {
+  const waiting = batches.filter(isWaiting);
+  return waiting.length > 0 && waiting.every(({ isElsewhere }) => isElsewhere);
+}
+
 /** Updates the status codes of a batch from its samples. `now` is the time of each change, ISO 8601. */
 export function settleBatch(batch: RequestedBatch, now: string): RequestedBatch {
   const samples = new Map(batch.samples.map((sample) => [sample.id, sample]));
@@ -68,6 +78,5 @@ function withStatus<Part extends { readonly status: OrderStatus; readonly status
  * collected, the request is Complete and immutable. Tests without a sample are ignored.
  */
 export function requestStatus(batches: readonly RequestedBatch[]): RequestStatus {
-  const isWaiting = batches.flatMap(liveSamples).some(({ completedAt }) => completedAt === undefined);
-  return isWaiting ? 'Incomplete' : 'Complete';
+  return batches.some(isWaiting) ? 'Incomplete' : 'Complete';
 }

@@ -1,7 +1,14 @@
 import { isSearchableDay } from '@clinical-launch/contracts/formats';
 import { localDay } from '@clinical-launch/contracts/time';
 import { dayAfter, startOfDay } from './local-instants.ts';
-import { isWord, laboratoryWord, type RequestSearch, requesterWord, testWord } from './request-search.ts';
+import {
+  elsewhereWord,
+  isWord,
+  laboratoryWord,
+  type RequestSearch,
+  requesterWord,
+  testWord,
+} from './request-search.ts';
 import type { Priority, RequestStatus } from './test-request.ts';
 import { takeDates } from './written-dates.ts';
 
@@ -20,8 +27,11 @@ export type ListFilters = {
   readonly to?: string;
   /** The code of a test. */
   readonly test?: string;
-  /** An `overdue` request has waited for its samples for more than a day. */
-  readonly status?: RequestStatus | 'overdue';
+  /**
+   * An `overdue` request has waited for its samples for more than a day. An `elsewhere` request waits only
+   * for samples that another place collects.
+   */
+  readonly status?: RequestStatus | 'overdue' | 'elsewhere';
   /** The key of a laboratory (`laboratoryKeyOf`). */
   readonly laboratory?: string;
   /** The key of a requester's identifier (`codeKeyOf`). */
@@ -61,7 +71,7 @@ export function periodOf({ day, from, to, status }: ListFilters, { now, timeZone
   const [first, last] = day === undefined ? typedDays(from, to) : daysBack(recentDays[day]);
   const ends = [
     ...(last === undefined ? [] : [startOfDay(dayAfter(last, 1), timeZone)]),
-    ...(status === 'overdue' ? [now - overdueMs] : []),
+    ...(status === 'overdue' ? [overdueSince(now)] : []),
   ];
   return {
     ...(first === undefined ? {} : { since: startOfDay(first, timeZone) }),
@@ -95,10 +105,14 @@ export const faultyDays = ({ from = '', to = '' }: ListFilters): ('from' | 'to')
   ...(to !== '' && readDay(to) === undefined ? (['to'] as const) : []),
 ];
 
-/** Returns the search terms of the filters for a test, a laboratory and a requester. */
-export const filterTerms = ({ test, laboratory, requester }: ListFilters): RequestSearch =>
+/** Returns the time before which a waiting request is overdue, in milliseconds since 1970. */
+export const overdueSince = (now: number): number => now - overdueMs;
+
+/** Returns the search terms of the filters for a test, a laboratory, a requester and “elsewhere”. */
+export const filterTerms = ({ test, laboratory, requester, status }: ListFilters): RequestSearch =>
   [
     ...(test === undefined ? [] : [testWord(test)]),
     ...(laboratory === undefined ? [] : [laboratoryWord(laboratory)]),
     ...(requester === undefined ? [] : [requesterWord(requester)]),
+    ...(status === 'elsewhere' ? [elsewhereWord] : []),
   ].map((word) => [[isWord(word)]]);

@@ -1,5 +1,6 @@
 import { withoutUndefined } from '@clinical-launch/contracts/schema';
-import { liveSamples, requestStatus, settleBatch } from './lifecycle.ts';
+import { type CollectionPlan, choiceFor } from './draft.ts';
+import { isWaiting, liveSamples, requestStatus, settleBatch } from './lifecycle.ts';
 import type { RequestedBatch, RequestedSample, TestRequest } from './test-request.ts';
 
 /** Whether a sample is collected, by whom and when, and its number of tubes. */
@@ -41,16 +42,23 @@ export function recordSamples(
 }
 
 /**
- * Records that one person collected all samples of a request at one time.
+ * Applies the plan of a new order: marks the batches whose samples another place collects, and records the
+ * samples that one person collected now.
  * @param now ISO 8601 instant
  */
-export function recordAllSamples(
+export function collectAsPlanned(
   request: TestRequest,
-  collected: NonNullable<SampleRecord['collected']>,
+  { plan, collected }: Pick<SampleRecord, 'collected'> & { readonly plan: CollectionPlan },
   now: string,
 ): TestRequest {
-  const records = samplesOf(request).map(({ sample }) => ({ sample: sample.id, collected, quantity: 1 }));
-  return recordSamples(request, records, now);
+  const choiceOf = ({ provider }: RequestedBatch) => choiceFor(plan, provider.code);
+  const batches = request.batches.map((batch) =>
+    isWaiting(batch) && choiceOf(batch) === 'elsewhere' ? { ...batch, isElsewhere: true as const } : batch,
+  );
+  const records = samplesOf(request)
+    .filter(({ batch }) => choiceOf(batch) === 'now')
+    .map(({ sample }) => ({ sample: sample.id, ...withoutUndefined({ collected }), quantity: 1 }));
+  return recordSamples({ ...request, batches }, records, now);
 }
 
 function withRecord(

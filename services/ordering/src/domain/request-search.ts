@@ -2,7 +2,7 @@ import { codeKeyOf } from '@clinical-launch/contracts/coded-identifiers';
 import type { PersonName } from '@clinical-launch/contracts/launch-context';
 import { localDay } from '@clinical-launch/contracts/time';
 import type { Catalogue } from './catalogue.ts';
-import { isLive } from './lifecycle.ts';
+import { isLive, isOnlyElsewhere } from './lifecycle.ts';
 import type { TestRequest } from './test-request.ts';
 import { takeDates, takeDaysInWords } from './written-dates.ts';
 
@@ -81,6 +81,9 @@ const requestedWord = (day: string) => `=d${day.replaceAll('-', '')}`;
 /** The index term that every urgent request has. */
 const urgentWord = '=u';
 
+/** The index term that every request has while only another place must collect its samples. */
+export const elsewhereWord = '=e';
+
 /** Returns the index term for a code, in hexadecimal digits, so that different codes have different terms. */
 const coded = (sign: string, code: string) => `=${sign}${Buffer.from(code).toString('hex')}`;
 
@@ -122,6 +125,7 @@ export function wordsOfRequest(
       .map(({ provider }) => laboratoryWord(laboratoryKeyOf(provider.code))),
     requestedWord(localDay(Date.parse(createdAt), timeZone)),
     ...(priority === 'urgent' ? [urgentWord] : []),
+    ...(isOnlyElsewhere(batches) ? [elsewhereWord] : []),
   ];
   return {
     ofPractice: unique([

@@ -1,8 +1,10 @@
 import { collectionNow } from './collection-entry.ts';
 import {
+  type CollectionChoices,
   type CollectionEntry,
   type CollectionPlan,
   type Draft,
+  entryOf,
   noReason,
   type PageSave,
   type RepeatReason,
@@ -21,7 +23,9 @@ export type ReviewEntry = {
   /** The reasons for tests that do not apply to the patient, by the codes of the tests. */
   readonly overrideReasons: Readonly<Record<string, string>>;
   readonly cancelReason: Partial<RepeatReason>;
-  readonly collection?: { readonly when: 'later' } | ({ readonly when: 'now' } & PartialCollection);
+  readonly collection?:
+    | { readonly when: 'later' | 'elsewhere' }
+    | ({ readonly when: 'now' | 'each'; readonly of: CollectionChoices } & PartialCollection);
 };
 
 type PartialCollection = {
@@ -73,14 +77,10 @@ function collectionAfter(
   { author, now, timeZone }: Reviewing,
 ): CollectionPlan {
   if (entered === undefined) return before;
-  if (entered.when === 'later') return entered;
-  const { by, date, time } = before.when === 'now' ? before : collectionNow(now, author, timeZone);
-  return {
-    when: 'now',
-    by: entered.by ?? by,
-    date: { ...date, ...entered.date },
-    time: entered.time ?? time,
-  };
+  if (!('of' in entered)) return entered;
+  const { by, date, time } = entryOf(before) ?? collectionNow(now, author, timeZone);
+  const entry = { by: entered.by ?? by, date: { ...date, ...entered.date }, time: entered.time ?? time };
+  return entered.when === 'now' ? { when: 'now', ...entry } : { when: 'each', of: entered.of, entry };
 }
 
 /**

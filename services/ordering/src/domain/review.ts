@@ -2,7 +2,15 @@ import { localDay } from '@clinical-launch/contracts/time';
 import { isFor, type PatientTraits } from './applies-to.ts';
 import type { Orderable } from './catalogue.ts';
 import { type Collected, readCollectionEntry } from './collection-entry.ts';
-import { cleanText, type Draft, maxClinicalDetailsLength, noReason, type RepeatReason } from './draft.ts';
+import {
+  choiceFor,
+  cleanText,
+  type Draft,
+  entryOf,
+  maxClinicalDetailsLength,
+  noReason,
+  type RepeatReason,
+} from './draft.ts';
 import { listed } from './panels.ts';
 import { type AskedQuestion, askedBy, maxAnswerLength, readAnswer } from './questions.ts';
 import { needsReason, type Repeat } from './repeats.ts';
@@ -34,7 +42,7 @@ export type Decision = {
   readonly repeatReasons: Readonly<Record<string, string>>;
   /** The reasons for requesting tests that do not apply to the patient, by the code of the test. */
   readonly overrideReasons: Readonly<Record<string, string>>;
-  /** Who collected all samples of a new order, and when; absent if the samples are collected later. */
+  /** Who collected samples of a new order now, and when; absent if no samples are collected now. */
   readonly collected?: Collected;
   /** The reason for a cancellation; absent for any other submission. */
   readonly cancelReason?: string;
@@ -224,13 +232,17 @@ function readCollection({
   now,
   timeZone,
 }: ReviewBasis): { readonly collected?: Collected } | { readonly faults: readonly ReviewFault[] } {
-  if (collection.when === 'later' || base !== undefined || !needsSamples(tests)) return {};
-  const timed = tests.filter(hasTimedSamples).map(({ name }) => name);
+  const entry = entryOf(collection);
+  const collecting = tests.filter(
+    (test) => needsSamples([test]) && choiceFor(collection, test.location.code) === 'now',
+  );
+  if (entry === undefined || base !== undefined || collecting.length === 0) return {};
+  const timed = collecting.filter(hasTimedSamples).map(({ name }) => name);
   if (timed.length > 0) {
     const message = `Select Later. The samples of ${listed(timed)} are collected at different times`;
     return { faults: [{ field: 'collect', message }] };
   }
-  const reading = readCollectionEntry(collection, { now, timeZone });
+  const reading = readCollectionEntry(entry, { now, timeZone });
   if ('collected' in reading) return { collected: reading.collected };
   const fields = { by: 'collected-by', date: 'collected-day', time: 'collected-time' };
   return { faults: reading.faults.map(({ field, message }) => ({ field: fields[field], message })) };

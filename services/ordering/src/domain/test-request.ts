@@ -39,6 +39,8 @@ export const sampleIdsOf = ({ sample, otherSamples = [] }: RequestedTest) => [sa
 
 /** The tests for one laboratory location. A batch and a test have the status R, S or D (`OrderStatus`). */
 export type RequestedBatch = Omit<OrderBatch, 'samples' | 'tests'> & {
+  /** Present if another place, such as a hub or a hospital, collects the samples. */
+  readonly isElsewhere?: true;
   readonly samples: readonly RequestedSample[];
   readonly tests: readonly RequestedTest[];
 };
@@ -122,7 +124,7 @@ export function toOrder({ guid, parties, batches }: TestRequest): Order {
   return {
     guid,
     ...seen,
-    batches: batches.map((batch) => ({
+    batches: batches.map(({ isElsewhere: _place, ...batch }) => ({
       ...batch,
       samples: batch.samples.map(
         ({ id, description, completedAt }): OrderSample => ({

@@ -5,10 +5,12 @@ import type { Priority } from '../domain/test-request.ts';
 import { faultyForm } from '../errors.ts';
 
 const priorities = { urgent: true, routine: true } as const satisfies Record<Priority, true>;
-const statuses = { Incomplete: true, Complete: true, overdue: true } as const satisfies Record<
-  NonNullable<ListFilters['status']>,
-  true
->;
+const statuses = {
+  Incomplete: true,
+  Complete: true,
+  overdue: true,
+  elsewhere: true,
+} as const satisfies Record<NonNullable<ListFilters['status']>, true>;
 
 /** The maximum length of a filter. Every code that a page offers is shorter. */
 const maxChoiceLength = 400;

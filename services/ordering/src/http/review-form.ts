@@ -1,8 +1,9 @@
 import { guidForm, withoutUndefined } from '@clinical-launch/contracts/schema';
 import type { Catalogue, Question } from '../domain/catalogue.ts';
 import { writeTypedDate } from '../domain/days.ts';
-import { beginningOf, cleanText, maxClinicalDetailsLength } from '../domain/draft.ts';
+import { beginningOf, type CollectionChoice, cleanText, maxClinicalDetailsLength } from '../domain/draft.ts';
 import { answerKey, maxAnswerLength } from '../domain/questions.ts';
+import { laboratoryKeyOf } from '../domain/request-search.ts';
 import type { ReviewEntry, ReviewForm } from '../domain/review-entry.ts';
 import type { Priority } from '../domain/test-request.ts';
 import { faultyForm } from '../errors.ts';
@@ -71,7 +72,7 @@ function readAction(value: string | null): ReviewAction {
 function readEntry(form: URLSearchParams, catalogue: Catalogue): ReviewEntry {
   const details = form.get('details');
   const priority = readPriority(form.get('priority'));
-  const collection = readCollection(form);
+  const collection = readCollection(form, catalogue);
   return {
     ...(details === null ? {} : { clinicalDetails: bounded(details, maxClinicalDetailsLength) }),
     ...withoutUndefined({ priority, collection }),
@@ -127,15 +128,26 @@ function readPriority(value: string | null): Priority | undefined {
   throw faultyForm();
 }
 
-function readCollection(form: URLSearchParams): ReviewEntry['collection'] {
+function readChoice(value: string): CollectionChoice {
+  if (value === 'later' || value === 'now' || value === 'elsewhere') return value;
+  throw faultyForm();
+}
+
+function readCollection(form: URLSearchParams, { locations }: Catalogue): ReviewEntry['collection'] {
   const when = form.get('collect');
   if (when === null) return undefined;
-  if (when === 'later') return { when };
-  if (when !== 'now') throw faultyForm();
+  if (when === 'later' || when === 'elsewhere') return { when };
+  if (when !== 'now' && when !== 'each') throw faultyForm();
   const typed = (name: string) => typedLine(form, `collected-${name}`);
   const [by, time] = [typed('by'), typed('time')];
   return {
     when,
+    of: Object.fromEntries(
+      locations.flatMap(({ code }) => {
+        const choice = form.get(`collect:${laboratoryKeyOf(code)}`);
+        return choice === null ? [] : [[laboratoryKeyOf(code), readChoice(choice)]];
+      }),
+    ),
     ...withoutUndefined({ by }),
     date: given(['day', 'month', 'year'].map((part) => [part, typed(part)])),
     ...withoutUndefined({ time }),

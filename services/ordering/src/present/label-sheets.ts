@@ -26,6 +26,7 @@ export async function presentLabels(
       reference: batch.orderReference,
       barcode: await createBarcode(batch.orderReference, { heightMm: 7.5 }),
       laboratory: batch.provider.name,
+      isElsewhere: batch.isElsewhere,
       description: sample.description,
       tests: tests
         .map((test) => catalogue.orderables.get(codeOf(test))?.abbreviation ?? test.description)

@@ -1,6 +1,6 @@
 import { shortened, type WriteTime, writtenDate } from '@clinical-launch/contracts/written-time';
 import type { Catalogue } from '../domain/catalogue.ts';
-import { isCancelled, isLive, liveSamples } from '../domain/lifecycle.ts';
+import { isCancelled, isLive, isOnlyElsewhere, liveSamples } from '../domain/lifecycle.ts';
 import { listName, shortName } from '../domain/person-name.ts';
 import { codeOf, type TestRequest } from '../domain/test-request.ts';
 import { presentIdentifiers } from './patient-banner.ts';
@@ -32,6 +32,7 @@ export function presentEntry(request: TestRequest, { write, catalogueOf }: ListW
     isUrgent: priority === 'urgent',
     status: isCancelled(request) ? 'Cancelled' : status,
     samples: countSamples(request),
+    isElsewhere: isOnlyElsewhere(batches),
     requester: shortName(parties.requester.name),
     patient: {
       name: listName(parties.patient.name),

@@ -28,7 +28,11 @@ const overdueText = 'Overdue (over a day)';
  */
 export function presentFilters({ search, rule, catalogue, requesters }: Filtering) {
   const { filters, priority } = search;
-  const statuses = [...rule.lists.map((status): Item => [status, status]), ['overdue', overdueText] as const];
+  const statuses: readonly Item[] = [
+    ...rule.lists.map((status): Item => [status, status]),
+    ['overdue', overdueText],
+    ['elsewhere', 'Collected elsewhere'],
+  ];
   const tests = [...(catalogue?.orderables.values() ?? [])].map(
     ({ code, name, abbreviation }): Item => [
       code,
@@ -45,7 +49,7 @@ export function presentFilters({ search, rule, catalogue, requesters }: Filterin
       ...(faulty.includes('to') && { to: 'To must be a real date, like 21/11/2026' }),
     },
     test: boxOf('Any test', byText(tests), filters.test),
-    status: boxOf('Any status', statuses.length === 2 ? statuses.slice(1) : statuses, filters.status),
+    status: boxOf('Any status', rule.lists.length === 1 ? statuses.slice(1) : statuses, filters.status),
     laboratory: boxOf(
       'Any laboratory',
       (catalogue?.locations ?? []).map(({ code, name }): Item => [laboratoryKeyOf(code), name]),

@@ -15,6 +15,8 @@ type List = {
   readonly hasOlder: boolean;
   /** The requests that match only if the search tolerates typing errors. */
   readonly similar: readonly TestRequest[];
+  /** The number of requests that are hidden, because another place collects their samples. */
+  readonly hidden?: number;
 };
 
 type ListPage = {
@@ -31,7 +33,7 @@ type ListPage = {
 
 /** Presents a page of a list: its rows, the links to the next and previous pages, and its search. */
 export function presentList({ list, search, rule, home, patient, writing, limits }: ListPage) {
-  const { requests, similar, count, hasNewer, hasOlder } = list;
+  const { requests, similar, count, hasNewer, hasOlder, hidden } = list;
   const isFiltered = Object.keys(search.filters).length > 0;
   const isNarrowed = search.text !== '' || search.priority !== undefined || isFiltered;
   const isOfPractice = rule.sees === 'practice';
@@ -44,6 +46,7 @@ export function presentList({ list, search, rule, home, patient, writing, limits
   return {
     entries: requests.map(present),
     similar: similar.map(present),
+    hidden,
     isSimilarCut: similar.length === limits.pageSize,
     count: { text: describeCount(count, limits), isOne: count === 1 },
     newer: hasNewer ? `requests?after=${requests[0]?.guid}` : undefined,

@@ -2,7 +2,7 @@ import type { Action, LaunchRequest } from '@clinical-launch/contracts/launch-co
 import type { OrderStatus } from '@clinical-launch/contracts/order/order';
 import type { WriteTime } from '@clinical-launch/contracts/written-time';
 import type { Catalogue } from '../domain/catalogue.ts';
-import { isCancelled, isLive, isTakenFromPatient } from '../domain/lifecycle.ts';
+import { isCancelled, isLive, isTakenFromPatient, isWaiting } from '../domain/lifecycle.ts';
 import { fullName } from '../domain/person-name.ts';
 import {
   type RequestedBatch,
@@ -79,6 +79,7 @@ function presentBatch(batch: RequestedBatch, { catalogue, write }: Presenting) {
     category,
     orderReference,
     isLive: wanted.size > 0,
+    isElsewhere: batch.isElsewhere && isWaiting(batch),
     tests: batch.tests.map((test) => ({
       description: test.description,
       isLive: isLive(test),

@@ -47,6 +47,9 @@ export function adviseIfWrong({ batches }: Pick<TestRequest, 'batches'>, catalog
 
 /** Presents the result of a submission: the next steps, and the other submissions of the launch. */
 export function presentResult({ order, version, others, action, rule, home, catalogue }: Result) {
+  const waiting = samplesInDrawOrder(order, catalogue).filter(
+    ({ sample }) => sample.completedAt === undefined,
+  );
   return {
     title: isCancelled(order) ? 'Request cancelled' : (titles[action] ?? 'Samples recorded'),
     order,
@@ -64,7 +67,9 @@ export function presentResult({ order, version, others, action, rule, home, cata
       .filter(({ tests }) => tests.some(isLive))
       .map(({ provider }) => ({ name: provider.name, telephone: telephoneOf(provider, catalogue) })),
     isSampleNeeded: samplesOf(order).length > 0,
-    draws: samplesInDrawOrder(order, catalogue).filter(({ sample }) => sample.completedAt === undefined),
+    waiting,
+    draws: waiting.filter(({ batch }) => !batch.isElsewhere),
+    elsewhere: waiting.filter(({ batch }) => batch.isElsewhere),
     others: others.map((request) => ({
       href: resultPage(home, request),
       references: request.batches.map(({ orderReference }) => orderReference).join(', '),

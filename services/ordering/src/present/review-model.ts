@@ -2,9 +2,10 @@ import type { PersonName } from '@clinical-launch/contracts/launch-context';
 import type { WriteTime } from '@clinical-launch/contracts/written-time';
 import { collectionNow } from '../domain/collection-entry.ts';
 import { readTypedDate } from '../domain/days.ts';
-import { type Draft, maxClinicalDetailsLength } from '../domain/draft.ts';
+import { choiceFor, type Draft, entryOf, maxClinicalDetailsLength } from '../domain/draft.ts';
 import { fullName } from '../domain/person-name.ts';
 import { type AskedQuestion, askedBy, maxAnswerLength } from '../domain/questions.ts';
+import { laboratoryKeyOf } from '../domain/request-search.ts';
 import {
   answerId,
   cancelReasonChoices,
@@ -55,6 +56,13 @@ export function presentReview(review: Review) {
     questions: askedBy(chosen, patient).map((asked) => presentQuestion(asked, draft)),
     needingDetails: needingDetails(chosen),
     collection: presentCollection(review),
+    collectors: batches
+      .filter(({ samples }) => samples.length > 0)
+      .map(({ location: { name, code } }) => ({
+        name,
+        key: laboratoryKeyOf(code),
+        choice: choiceFor(draft.collection, code),
+      })),
     mayCollect: changed === undefined && needsSamples(chosen),
     // Each text has the form `Hill, Ada (Dr) on 2 March 2026 at 9:31am`.
     changedBy: changedBy.map(({ author, at }) => `${fullName(author.name)} on ${write(at)}`),
@@ -84,6 +92,6 @@ function presentQuestion({ question, key, text, tests, isRequired }: AskedQuesti
 
 /** Returns the typed collection, or the initial fields: the author of the launch and the current time. */
 function presentCollection({ draft: { collection }, author, now, timeZone }: Review) {
-  if (collection.when === 'now') return collection;
-  return { ...collectionNow(now, fullName(author), timeZone), when: collection.when };
+  const entry = entryOf(collection) ?? collectionNow(now, fullName(author), timeZone);
+  return { ...entry, when: collection.when };
 }

@@ -1,7 +1,9 @@
 import { type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
+import { elsewhereWord, isWord } from '../domain/request-search.ts';
 import type { Priority, RequestStatus } from '../domain/test-request.ts';
 import type { OrderingTables, OrderingTransaction } from './database.ts';
 import { isSamePerson, isVisible, ofEachCode, type SoughtPatient, type Visibility } from './keys.ts';
+import { searchCondition } from './request-words.ts';
 
 /** The conditions of a list. */
 export type ListFilter = {
@@ -11,6 +13,8 @@ export type ListFilter = {
   /** The period in which a request was made: from `since`, inclusive, to `before`, exclusive. ISO 8601. */
   readonly since?: string;
   readonly before?: string;
+  /** Hides requests that were made since then and wait only for samples from another place. ISO 8601. */
+  readonly hidesElsewhereSince?: string;
 };
 
 /** The position of a request in a list. Every list sorts by time, then by GUID. */
@@ -205,14 +209,18 @@ const hasKey = (key: string) => [
 ];
 
 function filtered(tx: OrderingTransaction, filter: ListFilter): Query<object> {
-  const { visibility, statuses, priority, since, before } = filter;
+  const { visibility, statuses, priority, since, before, hidesElsewhereSince: hides } = filter;
   return tx
     .selectFrom('test_requests')
     .where(isVisible(visibility))
     .where('status', 'in', statuses)
     .$if(priority !== undefined, (query) => query.where('priority', '=', priority ?? 'routine'))
     .$if(since !== undefined, (query) => query.where(sql<SqlBool>`created_at >= ${since}::timestamptz`))
-    .$if(before !== undefined, (query) => query.where(sql<SqlBool>`created_at < ${before}::timestamptz`));
+    .$if(before !== undefined, (query) => query.where(sql<SqlBool>`created_at < ${before}::timestamptz`))
+    .$if(hides !== undefined, (query) =>
+      // Reads the words only of requests since then.
+      query.where(sql<SqlBool>`(created_at < ${hides}::timestamptz or not (${isMatch(isElsewhere)}))`),
+    );
 }
 
 /**
@@ -226,6 +234,9 @@ function unionOf(tx: OrderingTransaction, { visibility }: ListFilter, runs: read
   const all = others.reduce((union, run) => union[operator](run), first);
   return tx.selectFrom(all.as('place')).selectAll();
 }
+
+/** Every request has its words for the lists of patients, so one condition serves every list. */
+const isElsewhere = searchCondition([[[isWord(elsewhereWord)]]], {});
 
 const isMatch = (condition: string) => sql<SqlBool>`words @@ ${condition}::tsquery`;
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { maxCount, pageSize } from '../domain/list-search.ts';
-import type { RequestSearch, SoughtWord } from '../domain/request-search.ts';
+import { elsewhereWord, isWord, type RequestSearch, type SoughtWord } from '../domain/request-search.ts';
 import { type Misspelt, misspeltIn, withOthers } from '../domain/similar-words.ts';
 import type { TestRequest } from '../domain/test-request.ts';
 import type { OrderingTransaction } from './database.ts';
@@ -43,6 +43,8 @@ export type RequestPage = {
   readonly count?: number;
   readonly hasNewer: boolean;
   readonly hasOlder: boolean;
+  /** The number of matching requests that the list hides (`hidesElsewhereSince`); absent if it hides none. */
+  readonly hidden?: number;
   /** On the last page, the newest requests that match only with typing errors; at most one page. */
   readonly similar: readonly TestRequest[];
 };
@@ -54,7 +56,13 @@ export type RequestPage = {
 export async function readRequestPage(tx: OrderingTransaction, query: ListQuery): Promise<RequestPage> {
   // Prevents a sequential scan for a common word, and JIT compilation of a query that reads few rows.
   await sql`select set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true)`.execute(tx);
-  return readPage(tx, query);
+  const { hidesElsewhereSince: hides, ...all } = query;
+  if (hides === undefined || query.search?.length === 0) return readPage(tx, query);
+  const { search = [], visibility, since = '' } = query;
+  const condition = searchCondition([...search, [[isWord(elsewhereWord)]]], visibility);
+  const hidden = { ...all, since: since > hides ? since : hides };
+  const { count } = await findMatches(tx, hidden, { condition, go: 'older', limit: 1 });
+  return { ...(await readPage(tx, query)), hidden: count };
 }
 
 async function readPage(tx: OrderingTransaction, { from, ...query }: ListQuery): Promise<RequestPage> {

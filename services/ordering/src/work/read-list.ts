@@ -4,7 +4,7 @@ import { localDay } from '@clinical-launch/contracts/time';
 import { appendToOutbox } from '@clinical-launch/storage/sql-outbox';
 import { type ActionRule, actionRules } from '../domain/action-rules.ts';
 import type { Catalogue } from '../domain/catalogue.ts';
-import { filterTerms, type ListSearch, periodOf, similarSince } from '../domain/list-search.ts';
+import { filterTerms, type ListSearch, overdueSince, periodOf, similarSince } from '../domain/list-search.ts';
 import { abbreviationsOf, type RequestSearch, readRequestSearch } from '../domain/request-search.ts';
 import type { RequestStatus } from '../domain/test-request.ts';
 import { visibilityUnder } from '../store/keys.ts';
@@ -82,6 +82,9 @@ export function listQueryOf(
     ...(since === undefined ? {} : { since: new Date(since).toISOString() }),
     ...(before === undefined ? {} : { before: new Date(before).toISOString() }),
     ...withoutUndefined({ search }),
+    ...(rule.hidesElsewhere && filters.status !== 'elsewhere'
+      ? { hidesElsewhereSince: new Date(overdueSince(now)).toISOString() }
+      : {}),
     similarSince: new Date(similarSince(now)).toISOString(),
     ...withoutUndefined({ from }),
   };
@@ -93,11 +96,11 @@ function narrowed(search: RequestSearch | undefined, terms: RequestSearch): Requ
   return search.length === 0 ? [] : [...search, ...terms];
 }
 
-/** Returns the statuses to list. Overdue requests are Incomplete. Ignores a status outside the list. */
+/** Returns the statuses to list. Overdue requests, and requests that another place collects, are Incomplete. Ignores a status outside the list. */
 function statusesOf(
   lists: readonly RequestStatus[],
   chosen: ListSearch['filters']['status'],
 ): readonly RequestStatus[] {
-  const status = chosen === 'overdue' ? 'Incomplete' : chosen;
+  const status = chosen === 'overdue' || chosen === 'elsewhere' ? 'Incomplete' : chosen;
   return status !== undefined && lists.includes(status) ? [status] : lists;
 }

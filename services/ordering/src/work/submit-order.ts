@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { appendToOutbox } from '@clinical-launch/storage/sql-outbox';
 import { changeTests, newLocations } from '../domain/change-tests.ts';
 import { fullName } from '../domain/person-name.ts';
-import { recordAllSamples } from '../domain/record-samples.ts';
+import { collectAsPlanned } from '../domain/record-samples.ts';
 import { type ReviewForm, withEntry } from '../domain/review-entry.ts';
 import { withReasons } from '../domain/selection.ts';
 import { emptyTestRequest, type TestRequest } from '../domain/test-request.ts';
@@ -55,7 +56,11 @@ export function submitOrder(
     const batchNumbers = await takeBatchNumbers(tx, newLocations([], add).length);
     const empty = emptyTestRequest({ guid: draft.submissionId, context, details, now: at });
     const ordered = changeTests(empty, { add, remove: [], now: at, batchNumbers, newGuid: randomUUID });
-    const request = collected === undefined ? ordered : recordAllSamples(ordered, collected, at);
+    const request = collectAsPlanned(
+      ordered,
+      { plan: draft.collection, ...withoutUndefined({ collected }) },
+      at,
+    );
     await insertRequest(tx, request, timeZone);
     await insertSubmission(tx, { id: draft.submissionId, request, context });
     await countMostRequested(tx, context, now);
