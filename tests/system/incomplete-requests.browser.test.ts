@@ -90,3 +90,39 @@ it('a request that is cancelled in a browser returns a document in which everyth
   await list.getByText('Reason: Requested twice').waitFor();
   await expectGoodPage(list, 'report-cancelled');
 });
+
+it('a request whose samples a hub collects is chosen by one click, hidden behind a count, and returned with status R', async () => {
+  const oltr = await review('fbc msu');
+  await oltr.getByRole('radio', { name: /^Not the same/ }).check();
+  await oltr
+    .getByRole('combobox', { name: 'Samples for North Coast Pathology' })
+    .selectOption('Now: collected');
+  await oltr.getByLabel('Collected by').waitFor();
+  await expectGoodPage(oltr, 'review-each');
+  await oltr.getByRole('radio', { name: /^Elsewhere/ }).check();
+  expect(await oltr.getByLabel('Collected by').isVisible()).toBe(false);
+  expect(await oltr.getByRole('combobox').count()).toBe(0);
+  await expectGoodPage(oltr, 'review-elsewhere');
+  await press(oltr, 'Submit request');
+  await oltr.getByText('To be collected elsewhere').first().waitFor();
+  await expectGoodPage(oltr, 'submitted-elsewhere');
+  const document = await documentOf(oltr);
+  expect(await textsAt(document, 'Status')).toEqual(['R', 'R', 'R', 'R']);
+  expect(await textsAt(document, 'sampleCompletionTime')).toEqual(['', '']);
+  for (const paper of ['Print request form', 'Print sample labels']) {
+    await press(oltr, paper);
+    await oltr.getByText('lsewhere').first().waitFor();
+    await expectGoodPage(oltr, paper);
+    await oltr.goBack();
+  }
+
+  const queue = await launch("Practice's sample queue");
+  await queue.getByText('Collected elsewhere, not shown until overdue: 1').waitFor();
+  await expectGoodPage(queue, 'queue-hidden');
+  await press(queue, 'Show requests collected elsewhere');
+  await queue
+    .getByRole('link', { name: /^Record samples/ })
+    .first()
+    .waitFor();
+  await expectGoodPage(queue, 'queue-elsewhere');
+});
