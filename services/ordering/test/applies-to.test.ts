@@ -26,6 +26,7 @@ describe('a test for women aged 12 to 55', () => {
   it('has a description that states the sex and the ages', () => {
     expect(describeAppliesTo(women)).toBe('female patients aged 12 to 55');
     expect(describeAppliesTo({ sex: 'male' })).toBe('male patients');
+    expect(describeAppliesTo({ sex: 'male', ageFrom: 0 })).toBe('male patients');
     expect(describeAppliesTo({ ageFrom: 50 })).toBe('patients aged 50 or over');
     expect(describeAppliesTo({ ageTo: 15 })).toBe('patients aged 15 or under');
   });

@@ -5,6 +5,7 @@ import {
   aLaunchContext,
   aPatient,
   aYoungPatient,
+  chipsIn,
   chooseAndReview,
   fieldValues,
   type OpenLaunch,
@@ -43,6 +44,19 @@ describe('a test that does not apply to the patient', () => {
     expect(shownIn(html)).not.toContain('VHVS');
     expect(html).not.toContain('add-set:antenatal-booking');
     expect(html).toContain('add-set:pre-op');
+  });
+
+  it('is not offered to a child of 2 whose gender is not known if it is for adults, and no chip or set contains it', async () => {
+    const html = await (await open(aPatient({ gender: 'unknown', birthDate: '2024-01-15' }))).page();
+    const sets = [...html.matchAll(/value="add-set:([^"]*)"/g)].map(([, id]) => id);
+    expect(sets).toEqual(['pre-op', 'dmard']);
+    expect(chipsIn(html, 'most-requested')).toEqual(
+      expect.not.arrayContaining(['MPSA', 'KFIT', 'VCTNG', 'DEXA']),
+    );
+    for (const code of ['MPSA', 'MCA125', 'KFIT', 'VCTNU', 'DEXA', 'UAAA']) {
+      expect(shownIn(html)).not.toContain(code);
+    }
+    expect(shownIn(html)).toEqual(expect.arrayContaining(['HFBC', 'UTES', 'XCXR']));
   });
 
   it('is found only by its complete name', async () => {
@@ -123,7 +137,7 @@ describe('a test that the user requests although it does not apply to the patien
     const context = aLaunchContext({ request: { patient: aMan() } });
     const launch = await chooseAndReview(application, ['HFBC', 'VHVS'], context);
     const warning =
-      'High vaginal swab culture is usually for female patients. This patient is recorded as male aged 68.';
+      'High vaginal swab culture is usually for female patients aged 12 or over. This patient is recorded as male aged 68.';
     expect(await launch.page()).toContain(warning);
     expect(await launch.page('review')).toContain(warning);
     expect(await submitWith(launch, [])).toContain('review?check');

@@ -40,8 +40,16 @@ describe('catalogue check', () => {
   it('finds no faults in the shipped catalogue', async () => {
     expect(await runOps(['catalogue', 'check', shipped], {})).toMatchObject({
       code: 0,
-      output: expect.stringMatching(/\d+ tests/),
+      output: expect.stringMatching(/\d+ tests and no faults\n$/),
     });
+  });
+
+  it('warns of a test that names a sex and no age, and exits with 0', async () => {
+    const check = (ages: object) =>
+      catalogue('check', fileOf('sex.json', changed('MPSA', { appliesTo: { sex: 'male', ...ages } })));
+    const warned = await check({});
+    expect([warned.code, warned.output]).toEqual([0, expect.stringContaining('warning: MPSA names a sex')]);
+    expect((await check({ ageFrom: 0 })).output).not.toContain('warning');
   });
 
   it.each([

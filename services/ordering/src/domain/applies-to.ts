@@ -57,9 +57,9 @@ const patientWords = { female: 'female patients', male: 'male patients' };
 export const shortWords = { female: 'women', male: 'men' };
 
 /** Describes the patients to whom an entry applies: `female patients aged 12 to 55`. */
-export function describeAppliesTo({ sex, ageFrom, ageTo }: AppliesTo, words = patientWords): string {
+export function describeAppliesTo({ sex, ageFrom = 0, ageTo }: AppliesTo, words = patientWords): string {
   const patients = sex === undefined ? 'patients' : words[sex];
-  if (ageFrom !== undefined && ageTo !== undefined) return `${patients} aged ${ageFrom} to ${ageTo}`;
-  if (ageFrom !== undefined) return `${patients} aged ${ageFrom} or over`;
+  if (ageFrom > 0 && ageTo !== undefined) return `${patients} aged ${ageFrom} to ${ageTo}`;
+  if (ageFrom > 0) return `${patients} aged ${ageFrom} or over`;
   return ageTo === undefined ? patients : `${patients} aged ${ageTo} or under`;
 }

@@ -51,6 +51,17 @@ export function safetyFaults({ orderables, questions, elsewhere }: Catalogue): s
   ];
 }
 
+/**
+ * Returns the tests that name a sex and no age, and so are offered to children. `ageFrom: 0` states that a test
+ * is for children, too.
+ */
+export const safetyWarnings = ({ orderables }: Pick<Catalogue, 'orderables'>): string[] =>
+  [...orderables.values()].flatMap(({ code, appliesTo: { sex, ageFrom, ageTo } = {} }) =>
+    sex !== undefined && ageFrom === undefined && ageTo === undefined
+      ? [`${code} names a sex and no age. If it is also for children, state ageFrom 0`]
+      : [],
+  );
+
 /** Checks that no name of an `elsewhere` entry is also the name of a test in the catalogue. */
 function elsewhereFaults(elsewhere: readonly Elsewhere[], tests: readonly Orderable[]): string[] {
   return elsewhere.flatMap(({ name, synonyms = [] }) =>

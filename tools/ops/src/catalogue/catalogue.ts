@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { parseCatalogue } from '@clinical-launch/ordering/domain/catalogue';
-import { safetyFaults } from '@clinical-launch/ordering/domain/catalogue-safety';
+import { safetyFaults, safetyWarnings } from '@clinical-launch/ordering/domain/catalogue-safety';
 import { type Argument, type Group, type Option, type Outcome, requiredOption } from '../command.ts';
 import { UsageError } from '../usage-error.ts';
 import { readCatalogueSheet, type SheetTest } from './catalogue-sheet.ts';
@@ -22,8 +22,11 @@ export const catalogue: Group = {
       summary: 'Checks the form, the references and the safety rules of a catalogue.',
       arguments: [file],
       async run({ arguments: [path = ''] }) {
-        const { faults, tests } = checkCatalogue(parseJson(await readText(path)));
-        return outcomeOf(faults, { lines: [`${path} has ${tests} tests and no faults`], result: { tests } });
+        const { faults, warnings, tests } = checkCatalogue(parseJson(await readText(path)));
+        return outcomeOf(faults, {
+          lines: [`${path} has ${tests} tests and no faults`, ...warnings.map((each) => `warning: ${each}`)],
+          result: { tests, warnings },
+        });
       },
     },
     import: {
@@ -50,17 +53,18 @@ export const catalogue: Group = {
 };
 
 /**
- * Returns the faults in the form of a catalogue. If the form is valid, returns the safety faults and the
- * number of tests.
+ * Returns the faults in the form of a catalogue. If the form is valid, returns the safety faults, the warnings
+ * and the number of tests.
  */
-function checkCatalogue(candidate: unknown): { readonly faults: readonly string[]; readonly tests: number } {
+function checkCatalogue(candidate: unknown) {
   try {
     const parsed = parseCatalogue(candidate);
-    return { faults: safetyFaults(parsed), tests: parsed.orderables.size };
+    const [faults, warnings] = [safetyFaults(parsed), safetyWarnings(parsed)];
+    return { faults, warnings, tests: parsed.orderables.size };
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
     // The first line of the error is the title of the list of faults.
-    return { faults: linesOf(error).slice(1), tests: 0 };
+    return { faults: linesOf(error).slice(1), warnings: [], tests: 0 };
   }
 }
 
