@@ -33,5 +33,6 @@ function isAnswered(form, id) {
   if (typed && typed.value.trim() !== '') return true;
   const field = document.getElementById(id);
   if (field.type === 'radio') return form.querySelector(`[name="${field.name}"]:checked`) !== null;
-  return field.value.trim() !== '';
+  // A date is also answered by the box “Not known” of its group.
+  return field.value.trim() !== '' || Boolean(field.closest('fieldset')?.querySelector(':checked'));
 }

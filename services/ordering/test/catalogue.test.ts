@@ -176,6 +176,11 @@ describe('an invalid catalogue', () => {
       'questions[0].withinWeeks',
     ],
     [
+      'a choice that must be known',
+      changed('questions', 0, { mustBeKnown: true }),
+      'questions[0].mustBeKnown',
+    ],
+    [
       'a test in an unknown container',
       changed('orderables', 0, { container: 'x' }),
       'orderables[0].container',

@@ -1,5 +1,9 @@
 import { get } from 'node:http';
+import { openTestStorage } from '@clinical-launch/testing/test-storage';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { readCatalogue } from '../src/catalogue-file.ts';
+import { createCatalogues } from '../src/domain/catalogues.ts';
+import { openChange, stored } from './changes.ts';
 import {
   type Application,
   aLaunchContext,
@@ -8,6 +12,7 @@ import {
   chooseAndReview,
   fieldValues,
   type OpenLaunch,
+  press,
   rowsOf,
   startOrdering,
 } from './launches.ts';
@@ -38,6 +43,66 @@ const faultsIn = (html: string) =>
       /href="(#[^"]*)">\s*([^<]*?)\s*</g,
     ),
   ].map(([, href, text]) => `${href} ${text}`);
+
+describe('a question for a date', () => {
+  const lmp = 'answer:last-menstrual-period';
+  const asked = (html: string) => html.includes(`name="${lmp}" type="checkbox" value="Not known"`);
+
+  it('is answered by “Not known”, which the form prints and a change keeps, and not by both', async () => {
+    const launch = await review(['EPROG'], aYoungPatient());
+    expect(asked(await launch.page('review'))).toBe(true);
+    const unknown: Fields = [
+      [`${lmp}-day`, ''],
+      [`${lmp}-month`, ''],
+      [`${lmp}-year`, ''],
+      [lmp, 'Not known'],
+    ];
+    await send(launch, [[`${lmp}-day`, '9'], ...unknown.slice(1)]);
+    const html = await launch.page('review?check');
+    expect(faultsIn(html)).toEqual([
+      '#answer-last-menstrual-period-day Enter a date for “First day of the last menstrual period” or select Not known, not both',
+    ]);
+    expect(html).toMatch(/period" type="checkbox" value="Not known" checked/);
+    expect(html).toMatch(/period-day" type="text" value="9"/);
+    const submitted = locationOf(await send(launch, unknown));
+    const [row] = await rowsOf(application, launch);
+    expect(row?.answers.map(({ answer }) => answer)).toEqual(['Not known']);
+    const guid = submitted.split('/').at(-1) ?? '';
+    const form = await launch.page(`requests/${guid}/form`);
+    expect(form).toMatch(/last menstrual period<\/dt><dd[^>]*><bdi>Not known</);
+    const change = await openChange(application, { guid, context: launch.context });
+    await press(change, 'review', { at: change.at });
+    expect(await change.page(`${change.at}review`)).toMatch(/checkbox" value="Not known" checked/);
+    await change.post(`${change.at}review`, [...unknown, ['action', 'submit']]);
+    expect((await stored(application, guid)).version).toBe(1);
+  });
+
+  it('has no “Not known” if the catalogue states that the date must be known', async () => {
+    const file = readCatalogue();
+    const questions = [...file.questions].map(
+      ([id, question]) => [id, { ...question, mustBeKnown: true }] as const,
+    );
+    const known = new Map(questions);
+    const orderables = [...file.orderables].map(([code, test]) => {
+      const asks = test.asks.map((each) => ({
+        ...each,
+        question: known.get(each.question.id) ?? each.question,
+      }));
+      return [code, { ...test, asks }] as const;
+    });
+    const catalogue = { ...file, questions: known, orderables: new Map(orderables) };
+    const strict = await startOrdering(openTestStorage, createCatalogues([catalogue]));
+    try {
+      const context = aLaunchContext({ request: { patient: aYoungPatient() } });
+      const launch = await chooseAndReview(strict, ['EPROG'], context);
+      expect(asked(await launch.page('review'))).toBe(false);
+      expect(locationOf(await send(launch, [[lmp, 'Not known']]))).toContain('review?check');
+      expect(await rowsOf(strict, launch)).toEqual([]);
+    } finally {
+      await strict.stop();
+    }
+  });
+});
 
 describe('the questions of the laboratory', () => {
   it('appear once each, with the names of the tests that ask them', async () => {

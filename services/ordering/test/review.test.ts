@@ -190,7 +190,14 @@ describe('the answer to a question', () => {
       'a required date is missing',
       'EPROG',
       { 'last-menstrual-period': '--' },
-      `${date} Enter a date for ${lmp}`,
+      `${date} Enter a date for ${lmp}, or select Not known`,
+    ],
+    ['a date is not known', 'EPROG', { 'last-menstrual-period': 'Not known' }, 'Not known'],
+    [
+      'a date is both typed and not known',
+      'EPROG',
+      { 'last-menstrual-period': '2026-2-9-Not known' },
+      `${date} Enter a date for ${lmp} or select Not known, not both`,
     ],
   ])(
     'is stored if it is valid, and otherwise causes an error: %s',

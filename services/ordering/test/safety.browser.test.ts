@@ -45,7 +45,7 @@ describe('sex and age', () => {
     await close();
   });
 
-  it('require a last menstrual period within 45 weeks from a woman of 30', async () => {
+  it('require a last menstrual period within 45 weeks, or “Not known”, from a woman of 30', async () => {
     const { page, close } = await openPage(aYoungPatient());
     await page.locator('#test-EPROG').check();
     await page.locator('#chosen').getByText('Progesterone').first().waitFor();
@@ -57,6 +57,12 @@ describe('sex and age', () => {
     await submitOrder(page);
     await page.getByText('There is a problem').waitFor();
     expect(await page.locator('main').innerText()).toContain('must be within the last 45 weeks');
+    for (const part of ['day', 'month', 'year']) await field(part).fill('');
+    await page.locator('#missing').waitFor();
+    await page.getByRole('group', { name: 'last menstrual period' }).getByLabel('Not known').check();
+    await page.locator('#missing').waitFor({ state: 'hidden' });
+    await submitOrder(page);
+    await isSubmitted(page);
     await close();
   });
 });

@@ -26,7 +26,7 @@ function optionFaults(questions: NonNullable<CatalogueFile['questions']>): FileF
   );
 }
 
-/** Checks that `ageFrom` is never above `ageTo`, and that only date questions have `withinWeeks`. */
+/** Checks that `ageFrom` is never above `ageTo`, and that only date questions have members for dates. */
 function limitFaults({ questions = [], orderables, orderSets }: CatalogueFile): FileFault[] {
   const ages = Object.entries({ questions, orderables, orderSets }).flatMap(([list, entries]) =>
     entries.flatMap(({ appliesTo: { ageFrom = 0, ageTo = 130 } = {} }, index) =>
@@ -35,12 +35,14 @@ function limitFaults({ questions = [], orderables, orderSets }: CatalogueFile): 
         : [{ path: `${list}[${index}].appliesTo`, message: 'must not have ageFrom above ageTo' }],
     ),
   );
-  const weeks = questions.flatMap(({ kind, withinWeeks }, index) =>
-    kind === 'date' || withinWeeks === undefined
-      ? []
-      : [{ path: `questions[${index}].withinWeeks`, message: 'must be present only for a date' }],
+  const ofDates = (['withinWeeks', 'mustBeKnown'] as const).flatMap((member) =>
+    questions.flatMap(({ kind, [member]: value }, index) =>
+      kind === 'date' || value === undefined
+        ? []
+        : [{ path: `questions[${index}].${member}`, message: 'must be present only for a date' }],
+    ),
   );
-  return [...ages, ...weeks];
+  return [...ages, ...ofDates];
 }
 
 /**

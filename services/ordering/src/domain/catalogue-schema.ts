@@ -33,6 +33,11 @@ export const question = closedObject({
    * shoulder.
    */
   perTest: Type.Optional(Type.Boolean()),
+  /**
+   * If true, a date must be given. By default, `Not known` is also an answer to a date, because a user who must
+   * give a date that nobody knows invents one.
+   */
+  mustBeKnown: Type.Optional(Type.Boolean()),
   /** The maximum age of a date, in weeks. No date may be in the future. */
   withinWeeks: Type.Optional(Type.Integer({ minimum: 1, maximum: 520 })),
 });

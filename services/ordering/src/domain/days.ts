@@ -24,18 +24,28 @@ export function monthTyped(typed: string): string {
   return (at < 0 ? month : String(at + 1)).padStart(2, '0');
 }
 
+/** The answer to a question about a date that nobody knows. */
+export const notKnown = 'Not known';
+
 /** The day, month and year that a user typed. */
 export type TypedDate = { readonly day: string; readonly month: string; readonly year: string };
 
+/** A typed answer to a question about a date, and whether the user ticked `Not known`. */
+type AnsweredDate = TypedDate & { readonly isUnknown: boolean };
+
 /**
- * Returns a typed date in the format of drafts: `2026-2-28`. Dashes separate the parts, so typed dashes are
- * replaced by spaces.
+ * Returns a typed date in the format of drafts: `2026-2-28`, `Not known`, or `2026-2-28-Not known` for a form
+ * with both. Dashes separate the parts, so typed dashes are replaced by spaces.
  */
-export const writeTypedDate = ({ day, month, year }: TypedDate) =>
-  [year, month, day].map((part) => part.replaceAll('-', ' ')).join('-');
+export function writeTypedDate({ day, month, year, isUnknown }: AnsweredDate): string {
+  const written = [year, month, day].map((part) => part.replaceAll('-', ' ')).join('-');
+  if (!isUnknown) return written;
+  return /^[\s-]*$/.test(written) ? notKnown : `${written}-${notKnown}`;
+}
 
 /** Reads a typed date from the format of drafts. */
-export function readTypedDate(written: string): TypedDate {
-  const [year = '', month = '', day = ''] = written.split('-');
-  return { day, month, year };
+export function readTypedDate(written: string): AnsweredDate {
+  if (written === notKnown) return { day: '', month: '', year: '', isUnknown: true };
+  const [year = '', month = '', day = '', last] = written.split('-');
+  return { day, month, year, isUnknown: last === notKnown };
 }

@@ -1,7 +1,7 @@
 import { isCalendarDate } from '@clinical-launch/contracts/formats';
 import { isFor, type PatientTraits } from './applies-to.ts';
 import type { Orderable, Question } from './catalogue.ts';
-import { daysBetween, monthTyped, readTypedDate } from './days.ts';
+import { daysBetween, monthTyped, notKnown, readTypedDate } from './days.ts';
 import { cleanText } from './draft.ts';
 
 /**
@@ -50,7 +50,7 @@ export const answerKey = ({ id, perTest }: Question, { code }: Pick<Orderable, '
 export type AnswerReading = { readonly answer: string } | { readonly message: string };
 
 /**
- * Reads a typed answer. The result is the text of an option, a day as YYYY-MM-DD, or a line of text.
+ * Reads a typed answer. The result is the text of an option, a day as YYYY-MM-DD, `notKnown`, or a line of text.
  * @param typed the answer in the draft; a date in the format of `writeTypedDate`
  * @param today YYYY-MM-DD at the practice
  */
@@ -73,7 +73,11 @@ export function readAnswer(asked: AskedQuestion, typed: string, today: string): 
 }
 
 function readDay(asked: AskedQuestion, typed: string, today: string): AnswerReading {
-  const { day, month, year } = readTypedDate(typed);
+  const { day, month, year, isUnknown } = readTypedDate(typed);
+  if (isUnknown && asked.question.mustBeKnown !== true) {
+    if (typed === notKnown) return { answer: notKnown };
+    return { message: `Enter a date for ${quoted(asked)} or select ${notKnown}, not both` };
+  }
   const written = `${year.trim()}-${monthTyped(month)}-${day.trim().padStart(2, '0')}`;
   if (!isCalendarDate(written)) return { message: `${quoted(asked)} must be a real date` };
   if (written > today) return { message: `${quoted(asked)} must be today or in the past` };
@@ -89,7 +93,7 @@ function missing(asked: AskedQuestion): string {
     case 'choice':
       return `Select an answer to ${quoted(asked)}`;
     case 'date':
-      return `Enter a date for ${quoted(asked)}`;
+      return `Enter a date for ${quoted(asked)}${asked.question.mustBeKnown === true ? '' : `, or select ${notKnown}`}`;
     case 'text':
       return `Enter an answer to ${quoted(asked)}`;
   }

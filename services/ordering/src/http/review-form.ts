@@ -1,6 +1,6 @@
 import { guidForm, withoutUndefined } from '@clinical-launch/contracts/schema';
 import type { Catalogue, Question } from '../domain/catalogue.ts';
-import { writeTypedDate } from '../domain/days.ts';
+import { notKnown, writeTypedDate } from '../domain/days.ts';
 import { beginningOf, type CollectionChoice, cleanText, maxClinicalDetailsLength } from '../domain/draft.ts';
 import { answerKey, maxAnswerLength } from '../domain/questions.ts';
 import { laboratoryKeyOf } from '../domain/request-search.ts';
@@ -118,7 +118,12 @@ function typedAnswer(form: URLSearchParams, key: string, kind: Question['kind'])
   const part = (of: 'day' | 'month' | 'year') => form.get(`${name}-${of}`);
   const [day, month, year] = [part('day'), part('month'), part('year')];
   if (day === null && month === null && year === null) return undefined;
-  return writeTypedDate({ day: boundedPart(day), month: boundedPart(month), year: boundedPart(year) });
+  return writeTypedDate({
+    day: boundedPart(day),
+    month: boundedPart(month),
+    year: boundedPart(year),
+    isUnknown: form.get(name) === notKnown,
+  });
 }
 
 const boundedPart = (typed: string | null) => beginningOf(cleanText(typed ?? ''), 20);
