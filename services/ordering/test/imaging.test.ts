@@ -203,7 +203,7 @@ describe('a request for imaging examinations', () => {
   });
 
   it.each(['Yes', 'Not known'])(
-    'shows whom to telephone if the answer about a pregnancy is %s',
+    'shows whom to telephone, and a box on the form of the imaging, if the answer about a pregnancy is %s',
     async (answer) => {
       const context = aLaunchContext({ request: { patient: aYoungPatient() } });
       const launch = await chooseAndReview(application, ['KMSU', 'XKNE', 'TCHD', 'UABD'], context);
@@ -218,13 +218,21 @@ describe('a request for imaging examinations', () => {
         ['answer:kidney-function', 'Not known'],
         ['action', 'submit'],
       ]);
-      const result = await launch.page(`orders/${headers.get('location')?.split('/').at(-1)}`);
+      const guid = headers.get('location')?.split('/').at(-1);
+      const result = await launch.page(`orders/${guid}`);
       for (const page of [html, result]) {
         expect(page.replace(/<[^>]*>/g, '')).toContain(
           'Knee X-ray and CT head use ionising radiation. Telephone Seaview Imaging Centre on 01632 960203 before the patient attends.',
         );
       }
       expect(result).toContain('The patient is or might be pregnant');
+      const sheets = (await launch.page(`requests/${guid}/form`)).split('<section class="app-form"').slice(1);
+      const question = 'Is the patient pregnant, or might the patient be?';
+      expect(sheets.map((sheet) => sheet.split('app-form__alert').slice(1))).toEqual([
+        [],
+        [expect.stringContaining(`>${question} <bdi>${answer}</bdi></p>`)],
+      ]);
+      expect(sheets.map((sheet) => sheet.split(question).length - 1)).toEqual([1, 1]);
     },
   );
 
