@@ -129,7 +129,7 @@ describe('imaging', () => {
     ]);
     await page.getByRole('group', { name: 'Which side?' }).getByLabel('Right').check();
     const pregnancy = page.getByRole('group', { name: 'pregnant' });
-    const advice = page.getByText('Telephone Seaview Imaging Centre');
+    const advice = page.getByText('Knee X-ray uses ionising radiation. Telephone Seaview Imaging Centre');
     expect(await advice.isVisible()).toBe(false);
     await pregnancy.getByLabel('Not known').check();
     await advice.waitFor();
@@ -155,7 +155,10 @@ describe('an urgent request, whose priority is not sent electronically', () => {
     expect(await page.locator('#details-hint').innerText()).toBe(
       'Printed on the request form; not sent electronically',
     );
+    const advice = page.getByText('Telephone Westcliff Microbiology on 01632 960202.');
+    expect(await advice.isVisible()).toBe(false);
     await page.getByLabel('Urgent').check();
+    await advice.waitFor();
     await submitOrder(page);
     await isSubmitted(page);
     expect(await page.locator('.nhsuk-panel').innerText()).toContain('Urgent');

@@ -134,6 +134,8 @@ export const catalogueSchema = closedObject({
       samples: Type.Optional(Type.Array(sample, { minItems: 1 })),
       /** Instructions to follow before and during collection. */
       note: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+      /** True if the note warns against a use of the test. The review shows it as an inset. */
+      noteWarns: Type.Optional(Type.Boolean()),
       /** True if the practice must telephone the laboratory for each request. */
       telephoneFirst: Type.Optional(Type.Boolean()),
       /** The codes of the tests that a panel contains. These tests need not be ordered separately. */

@@ -40,6 +40,7 @@ export type Orderable = {
   /** Empty if the test needs no sample from the patient. */
   readonly samples: readonly NeededSample[];
   readonly note?: string;
+  readonly noteWarns?: boolean;
   readonly telephoneFirst?: boolean;
   /** The codes of the tests that a panel contains; empty for a single test. */
   readonly covers: readonly string[];

@@ -63,6 +63,7 @@ const columns: Readonly<Record<string, { readonly read: (cell: string) => Readin
     minimumIntervalDays: { read: whole },
     needsClinicalDetails: { read: yesOrNo },
     telephoneFirst: { read: yesOrNo },
+    noteWarns: { read: yesOrNo },
     sex: { read: text, of: 'appliesTo' },
     ageFrom: { read: whole, of: 'appliesTo' },
     ageTo: { read: whole, of: 'appliesTo' },
