@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { localDay } from '@clinical-launch/contracts/time';
+import { writtenDate } from '@clinical-launch/contracts/written-time';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { openOrderingDatabase } from '../src/store/database.ts';
 import { openChange, submitChange } from './changes.ts';
@@ -32,6 +34,13 @@ const order = (tests: string[], request: Request = {}) =>
 const open = (request: Request = {}) =>
   application.openLaunch(aLaunchContext({ request: { patient, ...request } }));
 
+/** Lets days pass, so that the intervals of the ordered tests are over. Returns the day before, as text. */
+function afterDays(days: number): string {
+  const day = writtenDate(localDay(application.clock.now(), 'Europe/London'));
+  application.clock.advance({ seconds: days * 86_400 });
+  return day;
+}
+
 /** Returns the GUID of the request whose tests the button chooses again, and the text of the button. */
 function againIn(html: string) {
   const [, guid, text] = /value="again:([^"]*)"[^>]*>([^<]*)</.exec(html) ?? [];
@@ -40,21 +49,47 @@ function againIn(html: string) {
 
 describe('the tests of the patient’s last request', () => {
   it('are added to the chosen tests by one button, whose text contains the tests and the date', async () => {
-    const { guid } = await order(['HFBC', 'BUE', 'BLFT', 'DHBA1C', 'HFER', 'XKNE']);
+    const { guid } = await order(['HFBC', 'BUE', 'BLFT', 'DHBA1C', 'HFER', 'BMG']);
+    const day = afterDays(56);
     const launch = await open();
-    const text = 'Same as last time, 2 March 2026: FBC, Ferritin, U&amp;E, LFT, HbA1c and 1 more';
+    const text = `Same as last time, ${day}: FBC, Ferritin, U&amp;E, LFT and 2 more`;
     expect(againIn(await launch.page())).toEqual({ guid, text });
     await press(launch, `again:${guid}`, { tick: ['XCXR'] });
     const html = await launch.page();
-    expect(tickedIn(html).toSorted()).toEqual(['BLFT', 'BUE', 'DHBA1C', 'HFBC', 'HFER', 'XCXR', 'XKNE']);
-    expect(html).toContain('Chosen as on 2 March 2026: ');
+    expect(tickedIn(html).toSorted()).toEqual(['BLFT', 'BMG', 'BUE', 'DHBA1C', 'HFBC', 'HFER', 'XCXR']);
+    expect(html).toContain(`Chosen as on ${day}: `);
   });
 
   it('have warnings of repeats when the button adds them', async () => {
-    const { guid } = await order(['DHBA1C']);
+    const { guid } = await order(['HFBC']);
+    const day = afterDays(1);
     const launch = await open();
     await press(launch, `again:${guid}`);
-    expect(await launch.page()).toContain('HbA1c was requested on 2 March 2026');
+    expect(await launch.page()).toContain(`Full blood count was requested on ${day}`);
+  });
+
+  it('do not include imaging, or a test whose usual interval has not passed; a message names these tests', async () => {
+    const { guid } = await order(['HFBC', 'DHBA1C', 'XKNE']);
+    expect(againIn(await (await open()).page())).toBeUndefined();
+    const day = afterDays(55);
+    const launch = await open();
+    expect(againIn(await launch.page())?.text).toBe(`Same as last time, ${day}: FBC`);
+    await press(launch, `again:${guid}`);
+    const html = await launch.page();
+    expect(tickedIn(html)).toEqual(['HFBC']);
+    expect(html).toContain(
+      'Imaging and tests within their usual interval were not added: HbA1c and Knee X-ray.',
+    );
+    afterDays(1);
+    expect(againIn(await (await open()).page())?.text).toBe(`Same as last time, ${day}: FBC, HbA1c`);
+  });
+
+  it('do not include a test that another practice has requested within its usual interval', async () => {
+    await order(['HFBC', 'DHBA1C']);
+    const day = afterDays(60);
+    const identifier = { system: 'ods-organization-code' as const, value: randomUUID() };
+    await order(['DHBA1C'], { practice: { identifier, name: 'Some Surgery' } });
+    expect(againIn(await (await open()).page())?.text).toBe(`Same as last time, ${day}: FBC`);
   });
 
   it('do not include tests that were removed from the request', async () => {
@@ -64,8 +99,9 @@ describe('the tests of the patient’s last request', () => {
     const change = await openChange(application, latest);
     await press(change, 'remove:BLFT', { at: change.at });
     await submitChange(change);
+    const day = afterDays(1);
     const again = againIn(await (await open()).page());
-    expect(again).toEqual({ guid: latest.guid, text: 'Same as last time, 2 March 2026: U&amp;E' });
+    expect(again).toEqual({ guid: latest.guid, text: `Same as last time, ${day}: U&amp;E` });
   });
 
   it('are not offered for a patient without requests, or while a request is changed', async () => {
@@ -93,13 +129,14 @@ describe('the tests of the patient’s last request', () => {
       .set({ batches: lost as never })
       .where('guid', '=', guid)
       .execute();
+    const day = afterDays(28);
     const launch = await open({ patient: { ...patient, gender: 'female' } });
-    expect(againIn(await launch.page())?.text).toBe('Same as last time, 2 March 2026: FBC');
+    expect(againIn(await launch.page())?.text).toBe(`Same as last time, ${day}: FBC`);
     await press(launch, `again:${guid}`);
     const html = await launch.page();
     expect(tickedIn(html)).toEqual(['HFBC']);
     for (const said of [
-      'Chosen as on 2 March 2026: Full blood count.',
+      `Chosen as on ${day}: Full blood count.`,
       'Not added, because it does not apply to this patient: Prostate specific antigen.',
       'Not added, because it is not in the catalogue: Urea and electrolytes.',
     ])
@@ -112,6 +149,7 @@ describe('the tests of the patient’s last request', () => {
       name: 'Some Surgery',
     };
     const { guid } = await order(['HFBC'], { practice });
+    afterDays(1);
     const launch = await open();
     expect(againIn(await launch.page())).toBeUndefined();
     const stranger = await open({ patient: aPatient(), practice });

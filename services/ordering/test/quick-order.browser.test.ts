@@ -162,9 +162,10 @@ const isInSight = (element: Locator) =>
 
 describe('the page, without scrolling', () => {
   it('shows the most requested tests and the links to groups at 1280 × 720, below a full line of chips', async () => {
-    const launch = await newOrder();
-    const context = aLaunchContext({ request: { patient: launch.context.request.patient } });
+    const context = aLaunchContext({ request: { patient: aPatient() } });
     await anOrder(desk.application, ['HFBC', 'BUE', 'BLFT', 'HFER', 'SVITD'], context);
+    desk.application.clock.advance({ seconds: 86_400 });
+    const launch = await desk.application.openLaunch(aLaunchContext({ request: context.request }));
     for (const code of offeredCodes(desk.application.catalogue).slice(0, 12)) {
       await press(launch, `favourite:${code}`);
     }

@@ -35,7 +35,7 @@ const withIdentifiers = (
 });
 
 const order = (patient: LaunchPatient, request = {}, client = {}) =>
-  anOrder(application, ['DHBA1C'], aLaunchContext({ request: { patient, ...request }, client }));
+  anOrder(application, ['HFBC', 'DHBA1C'], aLaunchContext({ request: { patient, ...request }, client }));
 
 const open = (action: Action, patient: LaunchPatient, request = {}, client = {}) =>
   application.openLaunch(aLaunchContext({ request: { action, patient, ...request }, client }));
@@ -110,6 +110,8 @@ describe('an earlier request', () => {
         count += 1;
         const known = { nhs: aNhsNumber(), hospital: `WH-${count}` };
         const { guid } = await order(patientOf(one, known));
+        // Only on the next day can an order be repeated by the button.
+        application.clock.advance({ seconds: 86_400 });
         const patient = patientOf(other, known);
         const isExpected = isJoined(one, other);
         const list = await (await open('PatientReportList', patient)).page('requests');

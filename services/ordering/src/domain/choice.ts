@@ -221,8 +221,9 @@ const againNotice = ({
   tests,
   missing,
   leftOut,
+  tooSoon,
 }: ChoiceAction & { readonly kind: 'again' }): Notice => ({
-  again: { day, codes: tests.map(({ code }) => code), missing },
+  again: { day, codes: tests.map(({ code }) => code), tooSoon, missing },
   leftOut,
 });
 

@@ -93,6 +93,8 @@ export type Notice = {
   readonly again?: {
     readonly day: string;
     readonly codes: readonly string[];
+    /** Codes of tests that were not chosen (`OrderAgain`); absent in drafts of an earlier release. */
+    readonly tooSoon?: readonly string[];
     /** Names of tests of that request that the catalogue does not contain. */
     readonly missing: readonly string[];
   };

@@ -4,7 +4,7 @@ import { writtenDate } from '@clinical-launch/contracts/written-time';
 import { isFor, type PatientTraits } from '../domain/applies-to.ts';
 import type { Catalogue, Orderable } from '../domain/catalogue.ts';
 import { chosenTests, type Draft, type Notice } from '../domain/draft.ts';
-import { orderAgain } from '../domain/order-again.ts';
+import type { OrderAgain } from '../domain/order-again.ts';
 import { listed } from '../domain/panels.ts';
 import { isSameName, listName } from '../domain/person-name.ts';
 import type { OwnChoices } from '../domain/practice-choices.ts';
@@ -28,7 +28,7 @@ export type ShortcutsBasis = {
   readonly patient: PatientTraits;
   readonly context: Pick<LaunchContext, 'request'>;
   /** The request whose tests a new order can repeat. */
-  readonly earlier: TestRequest | undefined;
+  readonly earlier: (Pick<OrderAgain, 'tests'> & { readonly request: TestRequest }) | undefined;
   /** IANA name */
   readonly timeZone: string;
 };
@@ -72,10 +72,9 @@ export function presentShortcuts(basis: ShortcutsBasis) {
 }
 
 /** Presents the button that repeats the tests of an earlier request, if any of its tests can be ordered. */
-function presentAgain({ earlier, catalogue, patient, context, timeZone }: ShortcutsBasis) {
-  if (earlier === undefined) return undefined;
-  const { tests } = orderAgain(earlier, catalogue, patient);
-  if (tests.length === 0) return undefined;
+function presentAgain({ earlier, context, timeZone }: ShortcutsBasis) {
+  if (earlier === undefined || earlier.tests.length === 0) return undefined;
+  const { tests, request } = earlier;
   const short = tests.map(shortName);
   const named = Math.max(
     1,
@@ -84,13 +83,13 @@ function presentAgain({ earlier, catalogue, patient, context, timeZone }: Shortc
       againLength,
     ),
   );
-  const date = writtenDate(localDay(Date.parse(earlier.createdAt), timeZone));
+  const date = writtenDate(localDay(Date.parse(request.createdAt), timeZone));
   const more = tests.length > named ? ` and ${tests.length - named} more` : '';
-  const { name } = earlier.parties.patient;
+  const { name } = request.parties.patient;
   const isSame = isSameName(name, context.request.patient.name);
   const check = isSame ? '' : `. Check the patient: made for ${listName(name)}`;
   return {
-    guid: earlier.guid,
+    guid: request.guid,
     text: `Same as last time, ${date}: ${short.slice(0, named).join(', ')}${more}${check}`,
     names: listed(tests.map(({ name }) => name)),
   };
@@ -116,9 +115,13 @@ export function describeAgain(
   if (again === undefined) return [];
   const names = again.codes.flatMap((code) => orderables.get(code)?.name ?? []);
   const [day, missing] = [writtenDate(again.day), again.missing];
+  const tooSoon = (again.tooSoon ?? []).flatMap((code) => orderables.get(code)?.name ?? []);
   const areMissing = `Not added, because ${missing.length === 1 ? 'it is' : 'they are'} not in the catalogue`;
   return [
     ...(names.length === 0 ? [] : [`Chosen as on ${day}: ${listed(names)}.`]),
+    ...(tooSoon.length === 0
+      ? []
+      : [`Imaging and tests within their usual interval were not added: ${listed(tooSoon)}.`]),
     ...(missing.length === 0 ? [] : [`${areMissing}: ${listed(missing)}.`]),
   ];
 }

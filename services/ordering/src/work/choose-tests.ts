@@ -13,7 +13,6 @@ import {
   type Notice,
   type Removed,
 } from '../domain/draft.ts';
-import { orderAgain } from '../domain/order-again.ts';
 import { maxSetNameLength, orderSetOf } from '../domain/practice-choices.ts';
 import type { OrderingTransaction } from '../store/database.ts';
 import { lockDraft, storeDraft } from '../store/drafts.ts';
@@ -27,7 +26,7 @@ import {
 } from '../store/practice-choices.ts';
 import { addFavourite, addPersonalFavourite, savePracticeSet } from './change-practice-choices.ts';
 import type { WorkDependencies } from './dependencies.ts';
-import { getEarlierOrder } from './find-earlier-order.ts';
+import { getEarlierOrder, repeatOrder } from './find-earlier-order.ts';
 import type { Choosing } from './launch.ts';
 import { servedBy } from './select-tests.ts';
 
@@ -87,7 +86,7 @@ async function actionOf(
     const earlier = await getEarlierOrder(tx, choosing, button.guid);
     if (earlier === undefined) return { kind: 'update' };
     const day = localDay(Date.parse(earlier.createdAt), choosing.timeZone);
-    return { kind: 'again', day, ...orderAgain(earlier, catalogue, patient) };
+    return { kind: 'again', day, ...(await repeatOrder(tx, choosing, earlier)) };
   }
   if (button.kind === 'undo') {
     const { undo } = before.notice ?? {};

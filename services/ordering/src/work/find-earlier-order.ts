@@ -1,8 +1,11 @@
 import type { LaunchContext } from '@clinical-launch/contracts/launch-context';
+import { knownTests, type OrderAgain, orderAgain } from '../domain/order-again.ts';
 import type { TestRequest } from '../domain/test-request.ts';
 import type { OrderingDatabase } from '../store/database.ts';
 import { visibilityUnder } from '../store/keys.ts';
 import { findNewest, findRequest } from '../store/test-requests.ts';
+import type { Choosing } from './launch.ts';
+import { repeatsAmong } from './select-tests.ts';
 
 type Ordering = {
   readonly context: LaunchContext;
@@ -28,6 +31,17 @@ export async function getEarlierOrder(
   guid: string,
 ): Promise<TestRequest | undefined> {
   return changed === undefined ? findRequest(database, guid, earlierVisibility(context)) : undefined;
+}
+
+/** Returns the tests of an earlier request that a new order can repeat today. */
+export async function repeatOrder(
+  database: OrderingDatabase,
+  choosing: Choosing,
+  earlier: TestRequest,
+): Promise<OrderAgain> {
+  const { catalogue, patient } = choosing;
+  const repeats = await repeatsAmong(database, choosing, knownTests(earlier, catalogue));
+  return orderAgain(earlier, catalogue, { patient, repeats });
 }
 
 const earlierVisibility = (context: LaunchContext) => visibilityUnder('patient-of-practice', context);

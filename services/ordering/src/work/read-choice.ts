@@ -1,4 +1,5 @@
 import { type Draft, isOffered, type OfferedDraft } from '../domain/draft.ts';
+import type { OrderAgain } from '../domain/order-again.ts';
 import type { OwnChoices } from '../domain/practice-choices.ts';
 import type { TestRequest } from '../domain/test-request.ts';
 import { findDraft } from '../store/drafts.ts';
@@ -8,7 +9,7 @@ import { findOfferedDraft } from '../store/offered-drafts.ts';
 import { findPersonalFavourites } from '../store/personal-favourites.ts';
 import { findPracticeChoices } from '../store/practice-choices.ts';
 import type { WorkDependencies } from './dependencies.ts';
-import { findEarlierOrder } from './find-earlier-order.ts';
+import { findEarlierOrder, repeatOrder } from './find-earlier-order.ts';
 import type { Choosing } from './launch.ts';
 
 type ReadDependencies = Pick<WorkDependencies, 'database'>;
@@ -49,12 +50,14 @@ export type Shortcuts = {
   /** Codes of the tests that the practice requests most, most requested first. */
   readonly mostRequested: readonly string[];
   /** The request whose tests a new order can repeat. */
-  readonly earlier: TestRequest | undefined;
+  readonly earlier: (OrderAgain & { readonly request: TestRequest }) | undefined;
 };
 
 /** Reads the most requested tests of the practice, and the request whose tests can be repeated. */
 export async function readShortcuts({ database }: ReadDependencies, choosing: Choosing): Promise<Shortcuts> {
   const { practice } = choosing.context.request;
   const most = await findMostRequested(database, practiceKeyOf(practice, choosing.context.client));
-  return { mostRequested: most?.codes ?? [], earlier: await findEarlierOrder(database, choosing) };
+  const request = await findEarlierOrder(database, choosing);
+  const earlier = request && { request, ...(await repeatOrder(database, choosing, request)) };
+  return { mostRequested: most?.codes ?? [], earlier };
 }

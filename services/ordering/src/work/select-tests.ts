@@ -50,7 +50,8 @@ export async function servedBy(
     .map(({ test }) => test.code);
 }
 
-async function repeatsAmong(
+/** Finds the repeats among tests: those that were requested for the patient before. */
+export async function repeatsAmong(
   database: OrderingDatabase,
   basis: RepeatsBasis,
   tests: readonly Orderable[],
