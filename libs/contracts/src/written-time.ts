@@ -27,14 +27,7 @@ export function writtenDate(date: string): string {
 /** Returns `21 Nov 2026` for `21 November 2026`, for narrow table columns. */
 export const shortened = (written: string): string => written.replace(/([A-Z][a-z]{2})[a-z]+/, '$1');
 
-/** Returns `4:10pm` for the time `16:10`. */
-export function writtenClock(time: string): string {
-  const [hour = '', ...rest] = time.split(':');
-  const hours = Number(hour);
-  return `${hours % 12 || 12}:${rest.join(':')}${hours < 12 ? 'am' : 'pm'}`;
-}
-
-/** Returns an instant as text for pages: `21 November 2026 at 4:10pm`. */
+/** Returns an instant as text for pages, in the 24-hour clock: `21 November 2026 at 16:10`. */
 export type WriteTime = (instant: Date | number | string) => string;
 
 /**
@@ -45,6 +38,6 @@ export type WriteTime = (instant: Date | number | string) => string;
 export function createTimeWriter(timeZone: string): WriteTime {
   return (instant) => {
     const [day = '', time = ''] = localTime(new Date(instant).getTime(), timeZone).split('T');
-    return `${writtenDate(day)} at ${writtenClock(time.slice(0, 5))}`;
+    return `${writtenDate(day)} at ${time.slice(0, 5)}`;
   };
 }

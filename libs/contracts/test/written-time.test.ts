@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { createTimeWriter, shortened, writtenClock, writtenDate } from '../src/written-time.ts';
+import { createTimeWriter, shortened, writtenDate } from '../src/written-time.ts';
 
 describe('a written time', () => {
   it('contains the day, the full name of the month and the year', () => {
@@ -11,19 +11,10 @@ describe('a written time', () => {
     expect(['21 November 2026', '3 May 2026'].map(shortened)).toEqual(['21 Nov 2026', '3 May 2026']);
   });
 
-  it.each([
-    ['00:05', '12:05am'],
-    ['09:30', '9:30am'],
-    ['12:00', '12:00pm'],
-    ['16:10', '4:10pm'],
-    ['23:59', '11:59pm'],
-  ])('shows the clock time %s as %s', (time, expected) => {
-    expect(writtenClock(time)).toBe(expected);
-  });
-
-  it('shows local time in summer and in winter', () => {
+  it('shows local time in summer and in winter, in the 24-hour clock', () => {
     const write = createTimeWriter('Europe/London');
-    expect(write('2026-11-21T16:10:59Z')).toBe('21 November 2026 at 4:10pm');
-    expect(write(Date.parse('2026-07-01T22:30:00Z'))).toBe('1 July 2026 at 11:30pm');
+    expect(write('2026-11-21T16:10:59Z')).toBe('21 November 2026 at 16:10');
+    expect(write('2026-11-21T00:05:00Z')).toBe('21 November 2026 at 00:05');
+    expect(write(Date.parse('2026-07-01T22:30:00Z'))).toBe('1 July 2026 at 23:30');
   });
 });

@@ -33,7 +33,7 @@ describe('two launches that change one request', () => {
     expect((await stored(application, ordered.guid)).version).toBe(2);
     const html = await other.page(`${other.at}review?conflict`);
     expect(html).toMatch(
-      /Someone else changed this request: Okonkwo, Adaeze \(Dr\) on 2 March 2026 at 9:30am/,
+      /Someone else changed this request: Okonkwo, Adaeze \(Dr\) on 2 March 2026 at 09:30/,
     );
     expect(html).toMatch(/<textarea[^>]*>Tired<\/textarea>/);
     expect(tickedIn(await other.page(other.at))).toEqual(['HFBC', 'BLFT', 'XCXR']);

@@ -19,7 +19,7 @@ import { textOf } from './listing.ts';
 
 const catalogue = readCatalogue();
 
-/** Returns the repeats that are found on 2 March 2026 at 9:30am if a test is chosen after earlier tests. */
+/** Returns the repeats that are found on 2 March 2026 at 09:30 if a test is chosen after earlier tests. */
 function found(chosen: string, ...earlier: Partial<EarlierTest>[]) {
   const tests = [...catalogue.orderables.values()].filter(({ code }) => code === chosen);
   const before = earlier.map((changes) => ({

@@ -1,5 +1,4 @@
 import { actions } from '@clinical-launch/contracts/launch-context';
-import { writtenClock } from '@clinical-launch/contracts/written-time';
 import { launchSessionIdleSeconds } from '@clinical-launch/pages/launch-session';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readOrderingConfig } from '../src/config.ts';
@@ -84,7 +83,7 @@ describe('the launch session', () => {
   it('is described on each page: when it ends, in local time, and whether a request extends it', async () => {
     const launch = await application.openLaunch(aLaunchContext(), { chainSeconds: 2700 });
     const timeAfter = (seconds: number) =>
-      writtenClock(new Date(application.clock.now() + seconds * 1000).toISOString().slice(11, 16));
+      new Date(application.clock.now() + seconds * 1000).toISOString().slice(11, 16);
     expect(await launch.page()).toContain(
       `Your session ends at ${timeAfter(1800)} unless you continue before then.`,
     );

@@ -117,7 +117,7 @@ describe('a row of a list', () => {
       .executeTakeFirstOrThrow();
     for (const { orderReference } of batches) expect(text).toContain(orderReference);
     expect(text).toMatch(/WHITFIELD, Margaret Anne .*Born 28 Feb 1958 .*NHS number 943 476 5919 /);
-    expect(text).toContain('2 Mar 2026 at 9:');
+    expect(text).toContain('2 Mar 2026 at 09:');
     expect(text).toContain('FBC, U&E, CXR');
     expect(text).toMatch(/Incomplete .*0 of 2 samples collected/);
     expect(text).toContain('Dr T Bairstow');
@@ -144,7 +144,7 @@ describe('a row of a list', () => {
       .where('guid', '=', guid)
       .execute();
     const launch = await openList(application, 'LocationReportList', { request });
-    expect(textOf(await launch.page('requests'))).toContain('1 Jul 2026 at 11:30pm');
+    expect(textOf(await launch.page('requests'))).toContain('1 Jul 2026 at 23:30');
   });
 
   it('contains every test of a long request, in a summary that the user can open', async () => {

@@ -67,7 +67,7 @@ describe('the request form', () => {
         '14 Quayside, Whitby, YO22 4EB',
         'Bairstow, Thomas (Dr) , G8134567',
         'Harbour Surgery , B82017',
-        'Printed on 2 March 2026 at 9:30am by Okonkwo, Adaeze (Dr)',
+        'Printed on 2 March 2026 at 09:30 by Okonkwo, Adaeze (Dr)',
         String(barcodesOf(html)[index]),
       ]) {
         expect(sheet).toContain(said);
@@ -112,7 +112,7 @@ describe('the request form', () => {
     ]);
     const launch = await openAction(application, 'PatientReport', order);
     const [sheet = ''] = papersOf(await launch.page(form(launch)));
-    expect(sheet).toContain('EDTA blood (purple top) 1 2 March 2026 at 9:05am Nurse &lt;Kelly&gt;');
+    expect(sheet).toContain('EDTA blood (purple top) 1 2 March 2026 at 09:05 Nurse &lt;Kelly&gt;');
   });
 });
 
@@ -135,8 +135,8 @@ describe('the sample labels', () => {
     const who = 'WHITFIELD , Margaret Anne Born 28 February 1958 F NHS number 943 476 5919';
     const where = `${reference} North Coast Pathology`;
     expect(papersOf(html).map((label) => label.trim())).toEqual([
-      `${who} Serum (gold top) U&amp;E ${where} Collected 2 March 2026 at 9:05am 1 of 2`,
-      `${who} Serum (gold top) U&amp;E ${where} Collected 2 March 2026 at 9:05am 2 of 2`,
+      `${who} Serum (gold top) U&amp;E ${where} Collected 2 March 2026 at 09:05 1 of 2`,
+      `${who} Serum (gold top) U&amp;E ${where} Collected 2 March 2026 at 09:05 2 of 2`,
       `${who} EDTA blood (purple top) FBC ${where} Collected date and time`,
     ]);
   });
@@ -268,10 +268,10 @@ describe('the audit trail of printing', () => {
     expect(await second.page(form(first))).not.toMatch(/Printed before|Reprint/);
     application.clock.advance({ seconds: 60 });
     expect(await second.page(labels(first))).toContain(
-      'Printed before on 2 March 2026 at 9:30am by <bdi>Okonkwo, Adaeze (Dr)</bdi>.',
+      'Printed before on 2 March 2026 at 09:30 by <bdi>Okonkwo, Adaeze (Dr)</bdi>.',
     );
     expect(await second.page(labels(first))).toContain(
-      'Printed before 2 times, last on 2 March 2026 at 9:31am by <bdi>Ashworth, Kelly</bdi>.',
+      'Printed before 2 times, last on 2 March 2026 at 09:31 by <bdi>Ashworth, Kelly</bdi>.',
     );
     expect(papersOf(await second.page(form(first)))[0]).toContain('by Ashworth, Kelly · Reprint');
     application.clock.advance({ seconds: -60 });

@@ -188,7 +188,7 @@ describe('recording samples', () => {
         '2026-05-31T09:30:00.000Z',
         undefined,
       ]);
-      expect(await later.page(samplesPage(later))).toContain('Collected 31 May 2026 at 10:30am');
+      expect(await later.page(samplesPage(later))).toContain('Collected 31 May 2026 at 10:30');
     } finally {
       await own.stop();
     }

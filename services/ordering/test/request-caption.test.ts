@@ -35,7 +35,7 @@ describe('the caption of a page', () => {
     const orderer = await openAction(application, 'PatientReport', ordered);
     const form = await orderer.page(`requests/${ordered.guid}/form`);
     const reference = /NCP-\d+/.exec(form)?.[0] ?? 'none';
-    const caption = `${reference} · requested today at 9:30am · waiting for samples`;
+    const caption = `${reference} · requested today at 09:30 · waiting for samples`;
     const change = await openChange(application, ordered);
     const samples = await openAction(application, 'PatientSampleQueue', ordered);
     const { guid } = ordered;
@@ -52,8 +52,8 @@ describe('the caption of a page', () => {
   });
 
   it.each([
-    [1, 'yesterday at 9:30am'],
-    [2, 'on 2 March 2026 at 9:30am'],
+    [1, 'yesterday at 09:30'],
+    [2, 'on 2 March 2026 at 09:30'],
   ])('shows the time of a request that was made %i days ago: requested %s', async (days, said) => {
     const app = await startOrdering();
     try {
@@ -94,7 +94,7 @@ describe('the caption of a page', () => {
     ]);
     const html = await launch.page(`orders/${headers.get('location')?.split('/').at(-1)}`);
     expect(referenceOf(html)).toMatch(/^NCP-\d{6}$/);
-    expect(html).toContain('1 sample still to be collected · requested today at 9:30am');
+    expect(html).toContain('1 sample still to be collected · requested today at 09:30');
   });
 
   it('is absent from a list of requests', async () => {

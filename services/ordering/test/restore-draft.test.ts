@@ -70,7 +70,7 @@ const offerOf = async (launch: OpenLaunch) => offerIn(await launch.page());
 /** Matches the offer of the tests that `leaveDraft` chooses. */
 const leftTests = /: Full blood count and Chest X-ray\.$/;
 
-/** Returns when `leaveDraft` last changed its draft, in London time: `2 March 2026 at 9:30am` */
+/** Returns when `leaveDraft` last changed its draft, in London time: `2 March 2026 at 09:30` */
 function leftAt() {
   return createTimeWriter('Europe/London')(application.clock.now() - 60_000);
 }

@@ -134,8 +134,8 @@ describe('two sample forms for one request', () => {
     const conflict = await record(second, { ...taken('S1', 'S2'), 'quantity:S2': '2' }, html);
     expect(conflict.status).toBe(409);
     const page = await conflict.text();
-    expect(page).toContain('Hill, Jo changed this request on 2 March 2026 at 9:30am.');
-    expect(page).toContain('Collected 2 March 2026 at 8:00am by <bdi>Hill, Jo</bdi>');
+    expect(page).toContain('Hill, Jo changed this request on 2 March 2026 at 09:30.');
+    expect(page).toContain('Collected 2 March 2026 at 08:00 by <bdi>Hill, Jo</bdi>');
     expect(await eventsOf(application, second)).toEqual([]);
     expect((await record(second, {}, page)).status).toBe(303);
     expect(await recordedOf(application, order)).toEqual({

@@ -95,17 +95,17 @@ describe('the page of a request', () => {
     for (const said of [
       'Incomplete Urgent Waiting for samples. You can still change it from your practice system.',
       'Priority Urgent',
-      'Requested 2 March 2026 at 9:30am',
+      'Requested 2 March 2026 at 09:30',
       'Requested by Bairstow, Thomas (Dr)',
       'Entered by Okonkwo, Adaeze (Dr)',
       'Practice Harbour Surgery',
-      'Ferritin Sample recorded on 2 March 2026 at 9:30am Repeated because: Result “lost” Sample collected',
-      'Malaria parasites Requested on 2 March 2026 at 9:30am Requested',
-      'Serum (gold top) × 2 Collected on 2 March 2026 at 9:05am by Nurse &lt;Kelly&gt;',
+      'Ferritin Sample recorded on 2 March 2026 at 09:30 Repeated because: Result “lost” Sample collected',
+      'Malaria parasites Requested on 2 March 2026 at 09:30 Requested',
+      'Serum (gold top) × 2 Collected on 2 March 2026 at 09:05 by Nurse &lt;Kelly&gt;',
       'EDTA blood (purple top) Not collected yet',
-      'Chest X-ray Requested on 2 March 2026 at 9:30am Requested No sample needed.',
+      'Chest X-ray Requested on 2 March 2026 at 09:30 Requested No sample needed.',
       'Travel outside the UK in the last 12 months Kenya &amp; Uganda',
-      'History Requested 2 March 2026 at 9:30am by Okonkwo, Adaeze (Dr) Samples recorded 2 March 2026 at 9:30am by Okonkwo, Adaeze (Dr)',
+      'History Requested 2 March 2026 at 09:30 by Okonkwo, Adaeze (Dr) Samples recorded 2 March 2026 at 09:30 by Okonkwo, Adaeze (Dr)',
     ]) {
       expect(text).toContain(said);
     }
@@ -131,8 +131,8 @@ describe('the page of a request', () => {
       ['action', 'submit'],
     ]);
     const text = textOf(await changer.page(`requests/${order.guid}`));
-    expect(text).toContain('Full blood count Removed on 2 March 2026 at 9:30am Removed');
-    expect(text).toContain('Tests changed 2 March 2026 at 9:30am by Okonkwo, Adaeze (Dr)');
+    expect(text).toContain('Full blood count Removed on 2 March 2026 at 09:30 Removed');
+    expect(text).toContain('Tests changed 2 March 2026 at 09:30 by Okonkwo, Adaeze (Dr)');
     expect(text).not.toContain('EDTA blood');
   });
 
@@ -140,9 +140,7 @@ describe('the page of a request', () => {
     const until = Date.parse('2026-07-01T22:59:59Z') - application.clock.now();
     application.clock.advance({ seconds: until / 1000 });
     const reader = await openForOrder(application, 'PatientReport', ['HFBC']);
-    expect(textOf(await reader.page(`requests/${reader.guid}`))).toContain(
-      'Requested 1 July 2026 at 11:59pm',
-    );
+    expect(textOf(await reader.page(`requests/${reader.guid}`))).toContain('Requested 1 July 2026 at 23:59');
     application.clock.advance({ seconds: -until / 1000 });
   });
 
@@ -199,7 +197,7 @@ describe('the page of a request', () => {
       const text = textOf(await launch.page(`requests/${launch.guid}`));
       expect(text).toContain('Complete Submitted to the laboratory. You cannot change it.');
       expect(text).toContain(
-        'This request was submitted to the laboratory on 2 March 2026 at 9:30am. You cannot change it.',
+        'This request was submitted to the laboratory on 2 March 2026 at 09:30. You cannot change it.',
       );
       expect(text).not.toMatch(/Change tests|Record samples|Print sample labels/);
     },

@@ -1,5 +1,5 @@
 import { localDay, localTime } from '@clinical-launch/contracts/time';
-import { writtenClock, writtenDate } from '@clinical-launch/contracts/written-time';
+import { writtenDate } from '@clinical-launch/contracts/written-time';
 import { daysBetween } from '../domain/days.ts';
 import { isCancelled, isLive } from '../domain/lifecycle.ts';
 import { listed } from '../domain/panels.ts';
@@ -15,7 +15,7 @@ export function referencesOf({ batches }: Pick<TestRequest, 'batches'>): string[
 
 /**
  * Returns the caption that identifies the request on its pages, because a patient may have several requests:
- * `NCP-000003 · requested today at 9:55am · waiting for samples`.
+ * `NCP-000003 · requested today at 09:55 · waiting for samples`.
  */
 export const captionOf = (request: TestRequest, moment: Moment) =>
   [
@@ -29,10 +29,10 @@ function stateOf({ status, batches }: TestRequest): string {
   return status === 'Complete' ? 'submitted to the laboratory' : 'waiting for samples';
 }
 
-/** Describes an ISO 8601 instant relative to now: `today at 9:55am`, `on 2 March 2026 at 9:55am`. */
+/** Describes an ISO 8601 instant relative to now: `today at 09:55`, `on 2 March 2026 at 09:55`. */
 export function describeMoment(isoTime: string, { now, timeZone }: Moment): string {
   const [day = '', time = ''] = localTime(Date.parse(isoTime), timeZone).split('T');
   const names = ['today', 'yesterday'];
   const name = names[daysBetween(day, localDay(now, timeZone))] ?? `on ${writtenDate(day)}`;
-  return `${name} at ${writtenClock(time.slice(0, 5))}`;
+  return `${name} at ${time.slice(0, 5)}`;
 }

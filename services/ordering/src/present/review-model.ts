@@ -64,7 +64,7 @@ export function presentReview(review: Review) {
         choice: choiceFor(draft.collection, code),
       })),
     mayCollect: changed === undefined && needsSamples(chosen),
-    // Each text has the form `Hill, Ada (Dr) on 2 March 2026 at 9:31am`.
+    // Each text has the form `Hill, Ada (Dr) on 2 March 2026 at 09:31`.
     changedBy: changedBy.map(({ author, at }) => `${fullName(author.name)} on ${write(at)}`),
     maxClinicalDetailsLength,
     maxAnswerLength,

@@ -1,5 +1,4 @@
 import { localTime } from '@clinical-launch/contracts/time';
-import { writtenClock } from '@clinical-launch/contracts/written-time';
 
 type SessionLife = { readonly idleSeconds: number; readonly lastSeconds: number };
 
@@ -15,7 +14,7 @@ export function presentSession(
   return {
     idleSeconds,
     ...(Number.isFinite(lastSeconds) ? { lastSeconds: Math.floor(lastSeconds) } : {}),
-    until: writtenClock(localTime(now + leftSeconds * 1000, timeZone).slice(11, 16)),
+    until: localTime(now + leftSeconds * 1000, timeZone).slice(11, 16),
     // Whether a request can still extend the session.
     canExtend: lastSeconds > idleSeconds,
   };

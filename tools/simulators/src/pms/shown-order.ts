@@ -1,5 +1,4 @@
 import { shownIdentifier } from '@clinical-launch/contracts/coded-identifiers';
-import { writtenClock } from '@clinical-launch/contracts/written-time';
 import { plainText } from '../play/browser.ts';
 import { shownDate } from '../shown-time.ts';
 
@@ -73,5 +72,4 @@ const dayOf = (text: string): string =>
   shownDate([text.slice(0, 4), text.slice(4, 6), text.slice(6, 8)].join('-'));
 
 /** Converts YYYYMMDDhhmmss to a date and time for people. */
-const timeOf = (text: string): string =>
-  `${dayOf(text)} at ${writtenClock(`${text.slice(8, 10)}:${text.slice(10, 12)}`)}`;
+const timeOf = (text: string): string => `${dayOf(text)} at ${text.slice(8, 10)}:${text.slice(10, 12)}`;
