@@ -136,7 +136,7 @@ function keepPanelInStep(form) {
   }
 
   function describeChoice(box) {
-    const included = box.closest('[data-test]').querySelector('[data-included]:not([hidden])');
+    const included = box.closest('li').querySelector('[data-included]');
     return `${box.labels[0].textContent.trim()}: ${included?.textContent.trim() ?? 'chosen'}.`;
   }
 
@@ -189,21 +189,26 @@ function keepPanelInStep(form) {
     );
     for (const box of form.querySelectorAll('input[name="test"]')) {
       const name = panels.get(box.value);
-      const note = box.closest('[data-test]').querySelector('[data-included]');
+      const test = box.closest('li');
       box.disabled = name !== undefined;
-      note.hidden = name === undefined;
-      note.textContent = name === undefined ? '' : `Included in ${name}`;
+      test.querySelector('[data-included]')?.remove();
+      if (name === undefined) continue;
+      const note = document.createElement('b');
+      note.dataset.included = '';
+      note.textContent = `Included in ${name}`;
+      test.querySelector('p').append(note);
     }
   }
 
   /** Updates the star of a test after the server's response. */
   function showFavourite(action) {
     const [verb, code] = action.split(':');
-    const star = form.querySelector(`[data-test="${code}"] .app-star`);
-    if (!star || panel.querySelector('[data-favourites-full]')) return;
-    const isFavourite = verb === 'favourite';
-    star.setAttribute('aria-pressed', String(isFavourite));
-    star.value = `${isFavourite ? 'unfavourite' : 'favourite'}:${code}`;
+    const box = document.getElementById(`test-${code}`);
+    if (!box || panel.querySelector('[data-favourites-full]')) return;
+    const star = box.closest('li').querySelector('button');
+    const [next, does] = verb === 'favourite' ? ['unfavourite', 'Remove'] : ['favourite', 'Add'];
+    star.value = `${next}:${code}`;
+    star.ariaLabel = star.ariaLabel.replace(/^\w+/, does);
   }
 }
 

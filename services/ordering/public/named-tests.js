@@ -129,21 +129,64 @@ export function describeSearch({ query, count, sets = 0, total, named, isExplain
 }
 
 /**
- * Reads the index that `writeNames` wrote.
- * @param {string} text
- * @returns {NameIndex}
+ * Splits the label of a test, `Full blood count (FBC)`, into its name and its abbreviation, if any.
+ * @param {string} label
  */
-export function readNames(text) {
-  const entries = text.split(' ').map((entry) => entry.split(':'));
-  return new Map(entries.map(([key = '', codes = '']) => [key, codes.split(',')]));
+export function splitLabel(label) {
+  const [, name = label, abbreviation] = /^(.*) \(([^()]*)\)$/.exec(label) ?? [];
+  return { name, abbreviation };
 }
 
 /**
- * Writes an index for the page: `fbc:HFBC cbc:HFBC vzv:VVZV,VVZP`.
- * @param {NameIndex} names
+ * Returns the keys of a test's code, name and abbreviation.
+ * @param {string} code
+ * @param {string} label
  */
-export function writeNames(names) {
-  return [...names].map(([key, codes]) => `${key}:${codes.join(',')}`).join(' ');
+function keysOnPage(code, label) {
+  const { name, abbreviation = name } = splitLabel(label);
+  return [code, name, abbreviation].flatMap(keysOfName);
+}
+
+/**
+ * Reads the index that `writeNames` wrote.
+ * @param {string} text
+ * @param {(code: string) => string} labelOf
+ * @returns {NameIndex}
+ */
+export function readNames(text, labelOf) {
+  const entries = text.split('\n').flatMap((line) => {
+    const [head = '', ...written] = line.split(' ');
+    const codes = head.replace('*', '');
+    const onPage = codes === head ? [] : keysOnPage(codes, labelOf(codes));
+    const keys = written.flatMap((key) =>
+      key.endsWith('~') ? [key.slice(0, -1), key.replace('~', 's')] : key,
+    );
+    return [...onPage, ...keys].map((key) => /** @type {const} */ ([key, codes.split(',')]));
+  });
+  return new Map(entries);
+}
+
+/**
+ * Writes an index for the page, with a line for each test: `HFBC* cbc hb platelet~`, `VVZV,VVZP vzv`. A key with
+ * `~` stands for the key with and without a final `s`, and `*` for the keys of the code and the label, which the
+ * page contains.
+ * @param {NameIndex} names
+ * @param {(code: string) => string} labelOf returns an empty text if there is no such test
+ */
+export function writeNames(names, labelOf) {
+  const lines = Map.groupBy(names, ([, codes]) => codes.join(','));
+  return [...lines]
+    .map(([codes, entries]) => {
+      const keys = new Set(entries.map(([key]) => key));
+      const onPage = keysOnPage(codes, labelOf(codes));
+      const isOnPage = onPage.every((key) => keys.has(key));
+      for (const key of isOnPage ? onPage : []) keys.delete(key);
+      const written = [...keys]
+        .filter((key) => !key.endsWith('s') || !keys.has(key.slice(0, -1)))
+        .map((key) => (keys.has(`${key}s`) ? `${key}~` : key));
+      return [isOnPage ? `${codes}*` : codes, ...written].join(' ');
+    })
+    .join('\n');
 }
 
 /**

@@ -2,7 +2,7 @@
 
 import { connectionReturns } from './connection.js';
 import { findOnPage } from './find-on-page.js';
-import { describeSearch, findsSet, inWords, namedTests, readNames } from './named-tests.js';
+import { describeSearch, findsSet, inWords, namedTests, readNames, splitLabel } from './named-tests.js';
 
 /**
  * Filters the catalogue of a form, best match first. `add` chooses tests by their codes. After the server's
@@ -10,8 +10,13 @@ import { describeSearch, findsSet, inWords, namedTests, readNames } from './name
  */
 export function searchTests(form, add) {
   const input = document.getElementById('search');
-  const tests = new Map([...form.querySelectorAll('[data-test]')].map((test) => [test.dataset.test, test]));
-  const names = readNames(document.getElementById('names').content.textContent);
+  const boxes = [...form.querySelectorAll('input[name="test"]')];
+  const tests = new Map(boxes.map((box) => [box.value, box.closest('li')]));
+  // Only a match of a search that the server made states the group to which it returns.
+  for (const test of tests.values()) test.dataset.home ??= test.closest('fieldset').id;
+  const names = readNames(document.getElementById('names').content.textContent, (code) =>
+    labelOf(tests.get(code)),
+  );
   const added = showAdded(form, input);
   let latest = 0;
   let timer;
@@ -85,7 +90,7 @@ export function searchTests(form, add) {
       input.value = '';
       const takeBack = await add(codes);
       added.show(
-        codes.map((code) => tests.get(code).dataset.name),
+        codes.map((code) => nameOf(tests.get(code))),
         takeBack,
       );
       filter();
@@ -126,7 +131,7 @@ export function searchTests(form, add) {
     // Restores the focus, because a checkbox loses it when its test moves to another section.
     if (form.contains(focused) && focused !== document.activeElement) focused.focus();
     for (const section of form.querySelectorAll('fieldset')) {
-      section.hidden = section.querySelector('[data-test]:not([hidden])') === null;
+      section.hidden = section.querySelector('.app-tests > :not([hidden])') === null;
     }
     const sets = setsFound(query);
     for (const set of form.querySelectorAll('[data-set]')) set.hidden = query !== '' && !sets.includes(set);
@@ -147,11 +152,19 @@ export function searchTests(form, add) {
       total: [...tests.values()].filter(({ dataset }) => dataset.for === undefined).length,
       named: namedTests(query, names),
       describe(code) {
-        const { name, for: isFor } = tests.get(code).dataset;
-        return { name, isFor };
+        const test = tests.get(code);
+        return { name: nameOf(test), isFor: test.dataset.for };
       },
     });
   }
+}
+
+const labelOf = (test) => test.querySelector('label').textContent;
+
+/** Returns the short name of a test: its abbreviation, or else its name. */
+function nameOf(test) {
+  const { name, abbreviation = name } = splitLabel(labelOf(test));
+  return test.dataset.name ?? abbreviation;
 }
 
 /** Creates the note that explains why a match cannot be chosen. */
@@ -212,7 +225,7 @@ const isContinuing = ({ ctrlKey, metaKey }) => ctrlKey || metaKey;
 
 /** Returns the checkboxes that are enabled and visible. A narrow page hides the tests of closed groups. */
 function boxesIn(form) {
-  const boxes = form.querySelectorAll('[data-test]:not([hidden]) input[name="test"]:enabled');
+  const boxes = form.querySelectorAll('.app-tests > :not([hidden]) input:enabled');
   return [...boxes].filter((box) => box.checkVisibility());
 }
 

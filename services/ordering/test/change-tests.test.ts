@@ -63,7 +63,7 @@ describe('the pages that change a request', () => {
     expect(html).toContain('<title>Change the tests');
     expect(html).toContain('Review changes');
     expect(tickedIn(html)).toEqual(['HFBC', 'BUE']);
-    const item = (code: string) => html.split(`data-test="${code}"`)[1]?.split('data-test=')[0] ?? '';
+    const item = (code: string) => html.split(`id=test-${code} `)[1]?.split('<li>')[0] ?? '';
     expect([item('HFBC'), item('BUE')].map((each) => each.includes('Sample collected'))).toEqual([
       true,
       false,

@@ -20,7 +20,7 @@ async function openPage(options: BrowserContextOptions = {}) {
 }
 
 const box = (page: Page, code: string) => page.locator(`#test-${code}`);
-const star = (page: Page, code: string) => page.locator(`[data-test="${code}"] .app-star`);
+const star = (page: Page, code: string) => page.locator(`li:has(#test-${code}) button`);
 
 describe('the page with JavaScript', () => {
   it('keeps the focus on a button of the chosen tests when the server’s answer replaces it', async () => {
@@ -52,14 +52,14 @@ describe('the page with JavaScript', () => {
       false,
       true,
     ]);
-    expect(await page.locator('[data-test="HFER"]').innerText()).toContain('Included in Haematinics profile');
+    expect(await page.locator('li:has(#test-HFER)').innerText()).toContain('Included in Haematinics profile');
     expect(await page.locator('#announcement').innerText()).toBe(
       'Ferritin removed: already in Haematinics profile. 1 test chosen',
     );
     await page.getByRole('button', { name: /Remove\s+Haematinics profile/ }).click();
     await page.locator('#chosen').getByText('Nothing chosen yet').waitFor();
     expect(await box(page, 'HFER').isDisabled()).toBe(false);
-    expect(await page.locator('[data-test="HFER"]').innerText()).not.toContain('Included');
+    expect(await page.locator('li:has(#test-HFER)').innerText()).not.toContain('Included');
     expect(complaints).toEqual([]);
     await close();
   });
@@ -80,7 +80,7 @@ describe('the page with JavaScript', () => {
     const { launch, page, close } = await openPage();
     await box(page, 'HFBC').check();
     await star(page, 'CINR').click();
-    await page.locator('[data-test="CINR"] .app-star[aria-pressed="true"]').waitFor();
+    await page.locator('[value="unfavourite:CINR"]').waitFor();
     expect(await box(page, 'HFBC').isChecked()).toBe(true);
     expect(chipsIn(await launch.page(), 'yours')).toEqual(['CINR']);
     const chip = page.locator('[data-chips="yours"] [data-chip="CINR"]');
@@ -91,7 +91,7 @@ describe('the page with JavaScript', () => {
       true,
     ]);
     await star(page, 'CINR').click();
-    await page.locator('[data-test="CINR"] .app-star[aria-pressed="false"]').waitFor();
+    await page.locator('[value="favourite:CINR"]').waitFor();
     expect(chipsIn(await launch.page(), 'yours')).toEqual([]);
     expect(await chip.count()).toBe(0);
     await close();
@@ -113,7 +113,7 @@ describe('the search box, used by keyboard', () => {
     expect(await page.locator('#search').inputValue()).toBe('');
     for (const code of ['HFBC', 'BUE', 'BLFT']) expect(await box(page, code).isChecked()).toBe(true);
     // The whole catalogue is shown after the tests have been added.
-    await page.locator('#group-biochemistry [data-test="BUE"]').waitFor();
+    await page.locator('#group-biochemistry li:has(#test-BUE)').waitFor();
     expect(complaints).toEqual([]);
     await close();
   });
@@ -127,7 +127,7 @@ describe('the search box, used by keyboard', () => {
     await said('fbc u&e', 'Press Enter to add FBC and U&E.');
     await said('thyriod', 'Press Enter to go to the first of 3 matches.');
     await said('knee mri', 'Press Enter to go to the match.');
-    await said('psa', 'Press Enter to add PSA. PSA: for men.');
+    await said('psa', 'Press Enter to add PSA. PSA: for men aged 18 or over.');
     await said('fbc qqq', 'No single test is called “qqq”. Press Enter to go to the match.');
     await said('qqq', 'No tests match “qqq”.');
     expect(await page.locator('#matches').innerText()).not.toContain('Enter');
@@ -300,13 +300,13 @@ describe('a user with only a keyboard', () => {
     const { launch, page, close } = await openPage();
     await tabTo(page, page.locator('#search'));
     await page.keyboard.type('inr');
-    await page.locator('[data-test="HFBC"]').waitFor({ state: 'hidden' });
+    await page.locator('li:has(#test-HFBC)').waitFor({ state: 'hidden' });
     await tabTo(page, page.locator('#test-CINR'));
     await page.keyboard.press('Space');
     await page.locator('#chosen').getByText('International normalised ratio').first().waitFor();
-    await tabTo(page, page.locator('[data-test="CINR"] .app-star'));
+    await tabTo(page, page.locator('li:has(#test-CINR) button'));
     await page.keyboard.press('Enter');
-    await page.locator('[data-test="CINR"] .app-star[aria-pressed="true"]').waitFor();
+    await page.locator('[value="unfavourite:CINR"]').waitFor();
     await page.goto(page.url());
     await page.locator('#clear-search').press('Enter');
     await tabTo(page, page.locator('.app-own-sets summary'));

@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
 import {
   type Application,
+  aLaunchContext,
+  aPatient,
   fetchWhole,
   fieldValues,
   offeredCodes,
@@ -15,6 +18,55 @@ beforeAll(async () => {
   application = await startOrdering();
 });
 afterAll(() => application.stop());
+
+describe('the page of tests', () => {
+  /** An old woman, a young man and a child whose gender is not known; each has tests that do not apply. */
+  const patients = [
+    {},
+    { gender: 'male', birthDate: '1996-01-15' },
+    { gender: 'unknown', birthDate: '2024-01-15' },
+  ] as const;
+  const openFor = (at: number) =>
+    application.openLaunch(aLaunchContext({ request: { patient: aPatient(patients[at]) } }));
+
+  it.each([0, 1, 2])('has at most 120,000 bytes, also with ten chosen tests (patient %i)', async (at) => {
+    const launch = await openFor(at);
+    const tick = [...application.catalogue.orderables.keys()].slice(20, 30);
+    for (const each of [[], tick]) {
+      await press(launch, 'update', { tick: each });
+      expect(Buffer.byteLength(await launch.page())).toBeLessThanOrEqual(120_000);
+    }
+  });
+
+  it('has one box for each test, and each chosen test stays chosen, whatever is searched and for whom', async () => {
+    const { orderables } = application.catalogue;
+    const codes = [...orderables.keys()];
+    const queries = fc.constantFrom('', 'fbc', 'thyroid', 'hvs psa', 'pelvis', 'nothing like it');
+    await fc.assert(
+      fc.asyncProperty(
+        fc.nat({ max: patients.length - 1 }),
+        fc.subarray(codes, { maxLength: 12 }),
+        fc.array(queries, { minLength: 1, maxLength: 3 }),
+        async (at, tick, searches) => {
+          const launch = await openFor(at);
+          const parts = tick.flatMap((code) => orderables.get(code)?.covers ?? []);
+          const chosen = tick.filter((code) => !parts.includes(code));
+          await press(launch, 'update', { tick });
+          for (const q of ['', ...searches]) {
+            await press(launch, 'search', { q });
+            const html = await launch.page();
+            const values = [...html.matchAll(/name="test" type="checkbox" value="([^"]*)"/g)];
+            expect(values.map(([, code = '']) => code).toSorted()).toEqual(codes.toSorted());
+            expect(tickedIn(html).toSorted()).toEqual(chosen.toSorted());
+            const ids = [...html.matchAll(/ id="?([^ ">]+)/g)].map(([, id]) => id);
+            expect(new Set(ids).size).toBe(ids.length);
+          }
+        },
+      ),
+      { numRuns: 25 },
+    );
+  });
+});
 
 describe('the page for choosing tests, without JavaScript,', () => {
   it('shows the whole catalogue with specimens and locations, and no test is chosen', async () => {
@@ -253,7 +305,7 @@ describe('the page for choosing tests, with JavaScript,', () => {
     const html = await launch.page();
     expect(shownIn(html)).toEqual(['BLFT', 'BUE', 'BPROF']);
     expect(tickedIn(html)).toEqual(['BUE']);
-    expect(html.match(/data-test="/g)).toHaveLength(application.catalogue.orderables.size);
+    expect(html.match(/ id=test-/g)).toHaveLength(application.catalogue.orderables.size);
   });
 
   it('has scripts and stylesheets that the service serves, and allows no scripts of another origin', async () => {

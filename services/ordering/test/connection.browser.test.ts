@@ -17,7 +17,7 @@ describe('the page without a connection', () => {
     await browser.setOffline(true);
     await page.locator('#search').fill('thyroid');
     await banner.getByText('No connection.').waitFor();
-    const found = page.locator('#group-matches [data-test]:not([hidden])');
+    const found = page.locator('#group-matches .app-tests > :not([hidden])');
     await found.first().waitFor();
     expect(await found.allInnerTexts()).toEqual(
       expect.arrayContaining([expect.stringMatching(/^\s*thyroid/i)]),

@@ -299,7 +299,7 @@ export const chipsIn = (html: string, kind: 'yours' | 'practice' | 'most-request
 
 /** Returns the codes of the visible tests on a page. */
 export const shownIn = (html: string) =>
-  [...html.matchAll(/data-test="([^"]*)">/g)].map(([, code = '']) => code);
+  [...html.matchAll(/<li(?![^>]* hidden)[^>]*><label><input id=test-(\w+)/g)].map(([, code = '']) => code);
 
 /**
  * Returns the invented patient, a woman of 68. Her NHS number is new, so that a request in one Jest test is

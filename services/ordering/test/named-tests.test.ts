@@ -121,7 +121,11 @@ describe('the Enter key in the search', () => {
   });
 
   it('accepts the same names on the page as on the server', () => {
-    expect(readNames(writeNames(search.names))).toEqual(search.names);
+    const labels = new Map(
+      tests.map(({ code, name, abbreviation }) => [code, abbreviation ? `${name} (${abbreviation})` : name]),
+    );
+    const labelOf = (code: string) => labels.get(code) ?? '';
+    expect(readNames(writeNames(search.names, labelOf), labelOf)).toEqual(search.names);
   });
 });
 

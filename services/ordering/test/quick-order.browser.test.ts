@@ -91,8 +91,8 @@ describe('an order of full blood count and U&E, the most common order', () => {
         clicks += 1;
         await target.click();
       };
-      await click(page.locator('label[for="test-HFBC"]'));
-      await click(page.locator('label[for="test-BUE"]'));
+      await click(page.locator('label:has(#test-HFBC)'));
+      await click(page.locator('label:has(#test-BUE)'));
       await click(page.locator('button[value="review"]:visible').first());
       await isReviewed(page);
       await click(page.getByRole('button', { name: 'Submit request' }));

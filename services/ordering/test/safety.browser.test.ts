@@ -22,7 +22,7 @@ const isSubmitted = (page: Page) => page.waitForURL(/\/orders\/[0-9a-f-]{36}$/);
 describe('sex and age', () => {
   it('hide a test for the other sex until a search names it, and require a reason after a warning', async () => {
     const { launch, page, close } = await openPage(aPatient({ gender: 'male' }));
-    const swab = page.locator('[data-test="VHVS"]');
+    const swab = page.locator('li:has(#test-VHVS)');
     expect(await swab.isVisible()).toBe(false);
     await page.locator('#search').fill('vaginal');
     await page.getByText('No tests to choose for “vaginal”').waitFor();

@@ -1,4 +1,4 @@
-import { describeSearch, findsSet, keysOfName, writeNames } from '../../public/named-tests.js';
+import { describeSearch, findsSet, keysOfName, splitLabel, writeNames } from '../../public/named-tests.js';
 import { describeAppliesTo, isFor, type PatientTraits, setFor, shortWords } from '../domain/applies-to.ts';
 import type { Catalogue, Orderable, OrderSet } from '../domain/catalogue.ts';
 import type { Draft } from '../domain/draft.ts';
@@ -33,10 +33,10 @@ export function presentCatalogue({ draft, catalogue, own, patient, search }: Cat
   );
   const tests = [...catalogue.orderables.values()].map((test) => ({
     ...test,
+    ...namesOnPage(test, search),
     isChosen: draft.chosen.includes(test.code) && !panels.has(test.code),
     isMatch: offered.codes.has(test.code),
     isFavourite: favourites.has(test.code),
-    shortName: shortNameOf(test, search),
     ...(isFor(test, patient)
       ? {}
       : {
@@ -51,7 +51,7 @@ export function presentCatalogue({ draft, catalogue, own, patient, search }: Cat
   return {
     query: draft.search,
     notes,
-    names: writeNames(search.names),
+    names: writeNames(search.names, (code) => labelOf(catalogue.orderables.get(code))),
     found: describeSearch({
       query: draft.search,
       count: offered.codes.size,
@@ -70,10 +70,20 @@ export function presentCatalogue({ draft, catalogue, own, patient, search }: Cat
   };
 }
 
-/** Returns the abbreviation of a test, or its name if the abbreviation is absent or not unique. */
-function shortNameOf({ name, abbreviation = name }: Orderable, { names }: TestSearch) {
-  const isOwn = keysOfName(abbreviation).every((key) => names.get(key)?.length === 1);
-  return isOwn ? abbreviation : name;
+/** Returns the label of a test: `Full blood count (FBC)`. */
+const labelOf = ({ name = '', abbreviation }: Partial<Orderable> = {}) =>
+  abbreviation === undefined ? name : `${name} (${abbreviation})`;
+
+/**
+ * Returns the label of a test and its short name: the abbreviation, or the name if the abbreviation is absent or
+ * not unique. `hasOwnName` is true if the script cannot read the short name from the label.
+ */
+function namesOnPage(test: Orderable, { names }: TestSearch) {
+  const { name, abbreviation = name } = test;
+  const isUnique = keysOfName(abbreviation).every((key) => names.get(key)?.length === 1);
+  const [label, shortName] = [labelOf(test), isUnique ? abbreviation : name];
+  const read = splitLabel(label);
+  return { label, shortName, hasOwnName: shortName !== (read.abbreviation ?? read.name) };
 }
 
 type Listed = Orderable & {

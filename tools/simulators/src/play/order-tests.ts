@@ -20,12 +20,10 @@ export async function orderTests(browser: Browser, first: Page) {
 
 function oneTestOfEachLocation({ html }: Page): { code: string; location: string }[] {
   const byLocation = new Map<string, string>();
-  for (const [, code = '', item = ''] of html.matchAll(
-    /data-test="([^"]+)"([^]*?)<\/label>[^]*?(?=<\/div>)/g,
+  for (const [, code = '', location = ''] of html.matchAll(
+    / value="(\w+)" aria-describedby=[^]*?· ([^<]+)/g,
   )) {
-    const [, location] = /· ([^<]+)/.exec(html.slice(html.indexOf(`id="test-${code}-hint"`))) ?? [];
-    if (item !== '' && location !== undefined && !byLocation.has(location.trim()))
-      byLocation.set(location.trim(), code);
+    if (!byLocation.has(location.trim())) byLocation.set(location.trim(), code);
   }
   return [...byLocation].map(([location, code]) => ({ code, location }));
 }
