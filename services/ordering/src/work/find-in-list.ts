@@ -1,4 +1,5 @@
 import type { LaunchContext } from '@clinical-launch/contracts/launch-context';
+import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { actionRules } from '../domain/action-rules.ts';
 import type { Catalogue } from '../domain/catalogue.ts';
 import type { ListSearch } from '../domain/list-search.ts';
@@ -57,14 +58,18 @@ type Reading = {
   readonly search: ListSearch;
   readonly catalogue: Catalogue | undefined;
   readonly from: ListQuery['from'];
+  /** Whether to find requests whose samples another place collects, which the list hides at first. */
+  readonly showsElsewhere?: boolean;
 };
 
 function readPage(
   { database, clock, timeZone }: Dependencies,
   context: LaunchContext,
-  reading: Reading,
+  { showsElsewhere = false, ...reading }: Reading,
 ): Promise<RequestPage> {
   const moment = { now: clock.now(), timeZone };
-  const query = listQueryOf(context, { ...reading, rule: actionRules[context.request.action], moment });
-  return database.transaction().execute((tx) => readRequestPage(tx, query));
+  const rule = actionRules[context.request.action];
+  const { hidesElsewhereSince, ...query } = listQueryOf(context, { ...reading, rule, moment });
+  const hiding = showsElsewhere ? {} : withoutUndefined({ hidesElsewhereSince });
+  return database.transaction().execute((tx) => readRequestPage(tx, { ...query, ...hiding }));
 }
