@@ -72,7 +72,7 @@ describe('a cancelled request', () => {
     expect(said).not.toMatch(/Kelly|Requested twice/);
     const report = await openAction(application, 'PatientReport', ordered);
     expect(textOf(await report.page(`requests/${ordered.guid}`))).toContain(
-      'Cancelled 2 March 2026 at 9:30am by Okonkwo, Adaeze (Dr) Reason: Requested twice: By <Kelly>',
+      'Cancelled 2 March 2026 at 09:30 by Okonkwo, Adaeze (Dr) Reason: Requested twice: By <Kelly>',
     );
   });
 
