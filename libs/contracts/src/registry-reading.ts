@@ -76,10 +76,10 @@ const contradictionsIn = (candidate: unknown, publicUrl: string | undefined): Fi
  */
 function ernFaultsIn(candidate: unknown): FileFault[] {
   const hosts = entriesOf(candidate, 'realms').flatMap((realm, at) =>
-    entriesOf(realm, 'clients').flatMap((client, index) => {
-      const erns = statedErns(memberOf(client, 'erns'));
-      return erns === undefined ? [] : [{ erns, path: `realms[${at}].clients[${index}]` }];
-    }),
+    entriesOf(realm, 'clients').map((client, index) => ({
+      erns: memberOf(client, 'erns'),
+      path: `realms[${at}].clients[${index}]`,
+    })),
   );
   return hosts.flatMap(({ erns, path }, index) =>
     hosts
@@ -87,12 +87,6 @@ function ernFaultsIn(candidate: unknown): FileFault[] {
       .filter((earlier) => overlap(earlier.erns, erns))
       .map((earlier) => ({ path: `${path}.erns`, message: `must not overlap those of ${earlier.path}` })),
   );
-}
-
-/** Returns the stated prefixes, or undefined for a value that the schema refuses. */
-function statedErns(value: unknown): 'any' | readonly string[] | undefined {
-  if (value === 'any') return value;
-  return Array.isArray(value) ? value.filter((prefix) => typeof prefix === 'string') : undefined;
 }
 
 /** The rights that allow launches and nothing else. A sandbox client may have only these rights. */

@@ -29,13 +29,16 @@ type StatedErns = 'any' | readonly string[];
  * name is allowed.
  */
 export const isOwnErn = (ern: string, stated: StatedErns = 'any'): boolean =>
-  stated === 'any' || stated.some((prefix) => beginsWith(ern, prefix));
+  prefixesOf(stated).some((prefix) => beginsWith(ern, prefix));
 
-/** Returns whether two host applications could name the same resource. */
-export const overlap = (one: StatedErns, other: StatedErns): boolean =>
-  one === 'any' ||
-  other === 'any' ||
-  one.some((prefix) => other.some((rival) => beginsWith(prefix, rival) || beginsWith(rival, prefix)));
+/** Returns whether two host applications could name the same resource. Accepts any values. */
+export const overlap = (one: unknown, other: unknown): boolean =>
+  prefixesOf(one).some((prefix) =>
+    prefixesOf(other).some((rival) => beginsWith(prefix, rival) || beginsWith(rival, prefix)),
+  );
+
+const prefixesOf = (stated: unknown) =>
+  stated === 'any' ? ['ern'] : Array.isArray(stated) ? stated.map(String) : [];
 
 const beginsWith = (name: string, prefix: string) =>
   `${name}:`.toLowerCase().startsWith(`${prefix}:`.toLowerCase());

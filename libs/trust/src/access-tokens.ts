@@ -20,7 +20,7 @@ import {
   type PresentedToken,
   provePossession,
 } from './proof-of-possession.ts';
-import { type KnownKeys, keepKeys } from './published-keys.ts';
+import { keepKeys } from './published-keys.ts';
 import { followRegistry, type RegistrySource, watchRegistry } from './registry-file.ts';
 import type { Revocations } from './revocations.ts';
 import { assertNoIdToken, assertPossibleTimes, isIdToken } from './token-claims.ts';
@@ -77,7 +77,7 @@ type VerifierOptions = {
   /** The ids of revoked tokens. Absent if no accepted token can be revoked by its id. */
   readonly revocations?: Revocations | undefined;
   /** The keys of an earlier verifier. */
-  readonly knownKeys?: KnownKeys;
+  readonly knownKeys?: Map<string, VerificationKeys>;
 };
 
 /** Creates the verifier for all trusted issuers. Fetches keys when they are first needed and caches them. */
@@ -249,13 +249,8 @@ export function assertRight(caller: Caller, right: string): void {
   });
 }
 
-type FollowingVerifierOptions = {
-  readonly clock: Clock;
+type FollowingVerifierOptions = Omit<VerifierOptions, 'issuers' | 'knownKeys'> & {
   readonly policiesOf: (registry: Registry) => readonly IssuerPolicy[];
-  readonly fetchOutbound: OutboundFetch;
-  /** Logs why keys cannot be fetched. */
-  readonly logger?: Logger;
-  /** The tokens that were revoked by id. Undefined if no accepted token can be revoked by id. */
   readonly revocations: Revocations | undefined;
 };
 
@@ -264,23 +259,20 @@ export function createFollowingVerifier(
   registry: RegistrySource,
   { policiesOf, ...options }: FollowingVerifierOptions,
 ): AccessTokenVerifier {
-  const knownKeys: KnownKeys = new Map();
+  const knownKeys = new Map<string, VerificationKeys>();
   const verifier = followRegistry(registry, (current) =>
     createAccessTokenVerifier({ issuers: policiesOf(current), knownKeys, ...options }),
   );
   return { verify: (...presented) => verifier().verify(...presented) };
 }
 
-type OpenVerifierOptions = {
-  readonly clock: Clock;
+type OpenVerifierOptions = Pick<FollowingVerifierOptions, 'clock' | 'revocations'> & {
   readonly logger: Logger;
   /**
    * Returns the policies of the issuers whose tokens are accepted. By default, the policies of the platform's
    * realms and of the trusted issuers.
    */
   readonly policiesOf?: typeof issuerPolicies;
-  /** The tokens that were revoked by id. Undefined if no accepted token can be revoked by id. */
-  readonly revocations: Revocations | undefined;
   /** Refuses a registry that this process cannot use, before it takes effect. @throws Error */
   readonly checkRegistry?: (registry: Registry) => void;
 };

@@ -94,13 +94,10 @@ export async function jsonOf(answer: OutboundAnswer): Promise<unknown> {
 }
 
 /**
- * The keys of owners, by name. They outlive a change of the registry, so that it does not forget the known
- * keys of an owner that is away.
+ * Returns the keys with this name, and creates them if they are not known. Known keys outlive a change of the
+ * registry, so that it does not forget the keys of an owner that is away.
  */
-export type KnownKeys = Map<string, VerificationKeys>;
-
-/** Returns the keys with this name, and creates them if they are not known. */
-export function keepKeys(known: KnownKeys, name: string, create: () => VerificationKeys): VerificationKeys {
+export function keepKeys<Keys>(known: Map<string, Keys>, name: string, create: () => Keys): Keys {
   const keys = known.get(name) ?? create();
   known.set(name, keys);
   return keys;

@@ -13,10 +13,8 @@ export type SandboxClient = {
 export function credentialsOf({ policy }: SandboxClient, now: number): readonly string[] {
   const { secrets = [], jwks, jwksUri, tlsClientCertificateThumbprints: certificates = [] } = policy;
   const live = secrets.filter(({ expires }) => expires === undefined || Date.parse(expires) > now);
-  return [
-    ...live.map(({ sha256 }) => sha256),
-    ...[...(jwks?.keys ?? []), jwksUri ?? [], ...certificates].flat().map((one) => JSON.stringify(one)),
-  ];
+  const all = [...live, ...(jwks?.keys ?? []), jwksUri ?? [], ...certificates];
+  return all.flat().map((one) => JSON.stringify(one));
 }
 
 /**

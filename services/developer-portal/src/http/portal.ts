@@ -72,13 +72,11 @@ export function createPortal(
 
   const callPlatform = createPlatformCall(config, fetchOutbound);
 
-  const isRevoked = createTokenCheck(sessions, callPlatform);
-
   const signedIn = async (exchange: Exchange): Promise<Visit> => {
     const { request, call } = exchange;
     if (request.method === 'POST' && !isOwnForm(request, config.publicUrl)) throw foreignForm();
     const visit = findVisit(exchange);
-    const isEnded = visit !== undefined && (await isRevoked(visit));
+    const isEnded = visit !== undefined && (await isRevoked(visit, sessions, callPlatform));
     if (isEnded) sessions.end(visit.sessionId);
     if (visit === undefined || isEnded)
       throw new ServiceError({
@@ -123,18 +121,17 @@ export function createPortal(
   };
 }
 
-/**
- * Creates the function that returns true if the platform refuses the token of a session, because it was
- * revoked. The function asks the platform once a minute.
- */
-const createTokenCheck =
-  (sessions: Sessions, callPlatform: ReturnType<typeof createPlatformCall>) =>
-  async ({ sessionId, session }: Omit<Visit, keyof Exchange>): Promise<boolean> => {
-    if (!sessions.isDue(sessionId)) return false;
-    const call = { authorization: `Bearer ${session.accessToken}`, body: '{}' };
-    const answer = await callPlatform('/AccessApi/Validate', call).catch(() => undefined);
-    return answer?.status === 401;
-  };
+/** Returns true if the platform refuses the token of a session, because it was revoked. Asks once a minute. */
+async function isRevoked(
+  { sessionId, session }: Omit<Visit, keyof Exchange>,
+  sessions: Sessions,
+  callPlatform: ReturnType<typeof createPlatformCall>,
+): Promise<boolean> {
+  if (!sessions.isDue(sessionId)) return false;
+  const call = { authorization: `Bearer ${session.accessToken}`, body: '{}' };
+  const answer = await callPlatform('/AccessApi/Validate', call).catch(() => undefined);
+  return answer?.status === 401;
+}
 
 /** Creates the error for a form that another website sent. */
 export const foreignForm = () =>

@@ -59,20 +59,15 @@ export function judgedPayload(sent: string, faults: readonly Fault[]): JudgedPay
     .toSorted((one, other) => one.line - other.line || one.column - other.column);
   const byLine = Map.groupBy(placed, ({ line }) => line);
   const isShortened = starts.length > maxLines;
-  const shown = isShortened
-    ? numbersNear([...byLine.keys()], starts.length)
-    : starts.map((_, index) => index + 1);
-  const lines = shown.map((number) => {
-    const content = text.slice(starts[number - 1], starts[number]).replace(/[\r\n]+$/, '');
-    return { number, text: content, faults: byLine.get(number) ?? [] };
+  const around = [...Array(2 * nearLines + 1).keys()];
+  const near = new Set([...byLine.keys()].flatMap((line) => around.map((by) => line - nearLines + by)));
+  const lines = starts.flatMap((start, index) => {
+    const number = index + 1;
+    if (isShortened && !near.has(number)) return [];
+    const content = text.slice(start, starts[number]).replace(/[\r\n]+$/, '');
+    return [{ number, text: content, faults: byLine.get(number) ?? [] }];
   });
-  return {
-    text,
-    isFormatted,
-    faults: placed,
-    lines,
-    isShortened,
-  };
+  return { text, isFormatted, faults: placed, lines, isShortened };
 }
 
 /** Returns the index at which each line begins. Its one loop is fast also for a text of line breaks only. */
@@ -83,14 +78,6 @@ function lineStartsIn(text: string): readonly number[] {
     if (code === 10 || (code === 13 && text.charCodeAt(at + 1) !== 10)) starts.push(at + 1);
   }
   return starts;
-}
-
-/** Returns the numbers of the lines that are at most `nearLines` before or after a line, in their order. */
-function numbersNear(lines: readonly number[], last: number): readonly number[] {
-  const near = lines.flatMap((line) =>
-    Array.from({ length: 2 * nearLines + 1 }, (_, index) => line - nearLines + index),
-  );
-  return [...new Set(near)].filter((number) => number >= 1 && number <= last).toSorted((a, b) => a - b);
 }
 
 /** Returns the line and column that a message about invalid JSON or a repeated member contains. */

@@ -18,6 +18,9 @@ const maxSessions = 1000;
 /** The maximum number of sessions of a client, so that one client cannot end the sessions of the others. */
 const maxSessionsOfClient = 50;
 
+/** The milliseconds for which a token is assumed not to be revoked. A revoked session ends within a minute. */
+const checkedMs = 59_000;
+
 export type Sessions = ReturnType<typeof createSessions>;
 
 /**
@@ -25,64 +28,48 @@ export type Sessions = ReturnType<typeof createSessions>;
  * are 256 random bits.
  */
 export function createSessions(clock: Clock) {
-  const waiting = createEntries(clock, addressSeconds * 1000);
-  const open = createEntries(clock, sessionSeconds * 1000);
+  const options = { max: maxSessions, perf: clock, ttlResolution: 0 };
+  const waiting = new LRUCache<string, DeveloperSession>({ ...options, ttl: addressSeconds * 1000 });
+  const open = new LRUCache<string, DeveloperSession>({ ...options, ttl: sessionSeconds * 1000 });
+  const checked = new LRUCache<string, true>({ ...options, ttl: checkedMs });
+
+  const add = (entries: typeof open, session: DeveloperSession): string => {
+    const own = [...entries].filter(([, { clientId }]) => clientId === session.clientId);
+    for (const [oldest] of own.slice(maxSessionsOfClient - 1)) entries.delete(oldest);
+    const id = randomBytes(32).toString('base64url');
+    // A time of 0 would mean that the entry never expires.
+    entries.set(id, session, { ttl: Math.max(1, Math.min(entries.ttl, session.expiresAt - clock.now())) });
+    checked.set(id, true);
+    return id;
+  };
+
   return {
     /** Returns the code that opens a session once, within a minute. */
-    begin: waiting.add,
+    begin: (session: DeveloperSession) => add(waiting, session),
 
     /** Returns the session that a code would open. */
-    findWaiting: waiting.find,
+    findWaiting: (code: string) => waiting.get(code),
 
     /** Opens a session. Returns its identifier, or undefined if the code is unknown, used or expired. */
     open(code: string): string | undefined {
-      const session = waiting.find(code);
-      waiting.remove(code);
-      return session && open.add(session);
+      const session = waiting.get(code);
+      waiting.delete(code);
+      return session && add(open, session);
     },
 
     /**
      * Returns the session with an identifier. A session expires with its token, and after eight hours at the
      * latest.
      */
-    find: open.find,
+    find: (id: string) => open.get(id),
 
     /** Returns true at most once a minute for a session whose token may have been revoked meanwhile. */
-    isDue: open.isDue,
-
-    end: open.remove,
-  };
-}
-
-type Entry = { readonly session: DeveloperSession; readonly until: number; checkedAt: number };
-
-/** The milliseconds for which a token is assumed not to be revoked. */
-const checkedMs = 60_000;
-
-function createEntries(clock: Clock, lifetimeMs: number) {
-  const entries = new LRUCache<string, Entry>({ max: maxSessions });
-  return {
-    add: (session: DeveloperSession): string => {
-      const own = [...entries].filter(([, one]) => one.session.clientId === session.clientId);
-      for (const [oldest] of own.slice(maxSessionsOfClient - 1)) entries.delete(oldest);
-      const id = randomBytes(32).toString('base64url');
-      entries.set(id, {
-        session,
-        until: Math.min(session.expiresAt, clock.now() + lifetimeMs),
-        checkedAt: clock.now(),
-      });
-      return id;
+    isDue(id: string): boolean {
+      const isDue = !checked.has(id);
+      if (isDue) checked.set(id, true);
+      return isDue;
     },
-    find: (id: string): DeveloperSession | undefined => {
-      const found = entries.get(id);
-      return found !== undefined && found.until > clock.now() ? found.session : undefined;
-    },
-    isDue: (id: string): boolean => {
-      const found = entries.get(id);
-      if (found === undefined || clock.now() - found.checkedAt < checkedMs) return false;
-      found.checkedAt = clock.now();
-      return true;
-    },
-    remove: (id: string): void => void entries.delete(id),
+
+    end: (id: string) => open.delete(id),
   };
 }

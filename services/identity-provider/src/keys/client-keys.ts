@@ -2,7 +2,7 @@ import type { RegisteredClient, RegisteredPartner, Registry } from '@clinical-la
 import type { OutboundFetch } from '@clinical-launch/http/outbound-fetch';
 import type { Clock } from '@clinical-launch/runtime/clock';
 import type { Logger } from '@clinical-launch/runtime/logger';
-import { createPublishedKeys, jsonOf, type KnownKeys, keepKeys } from '@clinical-launch/trust/published-keys';
+import { createPublishedKeys, jsonOf, keepKeys } from '@clinical-launch/trust/published-keys';
 import { followRegistry, type RegistrySource } from '@clinical-launch/trust/registry-file';
 import { registeredKeys, type VerificationKeys } from '@clinical-launch/trust/verification-keys';
 
@@ -27,7 +27,7 @@ type Options = {
  * is no longer accepted.
  */
 export function createClientKeys(source: RegistrySource, options: Options): FindClientKeys {
-  const known: KnownKeys = new Map();
+  const known = new Map<string, VerificationKeys>();
   const keys = followRegistry(source, (registry) => keysByOwner(registry, options, known));
   return (owner) => keys().get(keysNameOf(owner));
 }
@@ -37,7 +37,7 @@ const keysNameOf = ({ realm, kind, clientId }: KeyOwner) => `${kind} ${realm} ${
 function keysByOwner(
   { realms }: Registry,
   options: Options,
-  known: KnownKeys,
+  known: Map<string, VerificationKeys>,
 ): ReadonlyMap<string, VerificationKeys> {
   const entryOf = (
     place: Pick<KeyOwner, 'realm' | 'kind'>,

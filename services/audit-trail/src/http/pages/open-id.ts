@@ -1,3 +1,4 @@
+import { memberOf, withoutUndefined } from '@clinical-launch/contracts/schema';
 import { temporarilyUnavailable } from '@clinical-launch/http/errors';
 import { asResponse, createOutboundFetch } from '@clinical-launch/http/outbound-fetch';
 import type { ClientAuth, Configuration } from 'openid-client';
@@ -91,20 +92,15 @@ export function createOpenId(config: OpenIdConfig): OpenId {
  * Returns what the log says about a failed sign-in: the failed check, and the issuer's `error`. Omits the
  * description and the claims, which may name the person.
  */
-export function describeFailure(cause: unknown): Readonly<Record<string, string>> {
+export function describeFailure(cause: unknown): object {
   if (!(cause instanceof Error)) return {};
   // The cause of the library's error names the claim that was not accepted.
   const { message: reason } = cause.cause instanceof Error ? cause.cause : cause;
-  const named = Object.entries({
-    issuerError: 'error' in cause && cause.error,
-    check: 'code' in cause && cause.code,
-  });
-  return {
-    reason,
-    ...Object.fromEntries(
-      named.flatMap(([name, value]) => (isText(value) ? [[name, value.slice(0, maxLength)]] : [])),
-    ),
+  const text = (name: string) => {
+    const value = memberOf(cause, name);
+    return isText(value) ? value.slice(0, maxLength) : undefined;
   };
+  return withoutUndefined({ reason, issuerError: text('error'), check: text('code') });
 }
 
 /**
@@ -133,32 +129,25 @@ function createDiscovery(config: OpenIdConfig): () => Promise<Configuration> {
   };
   let discovered: Promise<Configuration> | undefined;
   return async () => {
-    const {
-      discovery,
-      allowInsecureRequests,
-      customFetch,
-      enableNonRepudiationChecks,
-      ClientSecretBasic,
-      ClientSecretPost,
-      None,
-    } = await import('openid-client');
+    const library = await import('openid-client');
     // An issuer that names no methods supports Basic (OpenID Connect Discovery 1.0 section 3).
     const sendSecret: ClientAuth = (server, ...request) => {
       const isPost = server.token_endpoint_auth_methods_supported?.includes('client_secret_post');
-      return (isPost ? ClientSecretPost : ClientSecretBasic)(clientSecret)(server, ...request);
+      const send = isPost ? library.ClientSecretPost : library.ClientSecretBasic;
+      return send(clientSecret)(server, ...request);
     };
-    discovered ??= discovery(
+    discovered ??= library.discovery(
       new URL(issuer),
       clientId,
       {},
-      clientSecret === undefined ? None() : sendSecret,
+      clientSecret === undefined ? library.None() : sendSecret,
       {
-        [customFetch]: fetchOfIssuer,
+        [library.customFetch]: fetchOfIssuer,
         execute: [
           // Verifies the signature of the ID token. Without it, the library trusts the TLS connection alone.
-          enableNonRepudiationChecks,
+          library.enableNonRepudiationChecks,
           // Allows an http issuer, which the configuration rejects in production.
-          ...(issuer.startsWith('http:') ? [allowInsecureRequests] : []),
+          ...(issuer.startsWith('http:') ? [library.allowInsecureRequests] : []),
         ],
       },
     );
