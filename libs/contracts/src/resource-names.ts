@@ -29,7 +29,7 @@ type StatedErns = 'any' | readonly string[];
  * name is allowed.
  */
 export const isOwnErn = (ern: string, stated: StatedErns = 'any'): boolean =>
-  prefixesOf(stated).some((prefix) => beginsWith(ern, prefix));
+  stated === 'any' || stated.some((prefix) => beginsWith(ern, prefix));
 
 /** Returns whether two host applications could name the same resource. Accepts any values. */
 export const overlap = (one: unknown, other: unknown): boolean =>
