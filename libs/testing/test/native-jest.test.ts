@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -79,10 +79,13 @@ beforeAll(async () => {
   for (const [name, text] of Object.entries(planted)) write(`test/${name}.test.ts`, `${imports}${text}`);
   const output = join(folder, 'results.json');
   const jest = [`${root}node_modules/jest/bin/jest.js`, `--config=${folder}/jest.config.js`];
-  exitCode = await new Promise((resolve) => {
+  exitCode = await new Promise((resolve, reject) => {
     const options = ['--json', `--outputFile=${output}`];
     const env = { ...process.env, FORCE_COLOR: '0' };
-    execFile(process.execPath, [...jest, ...options], { env }, (error) => resolve(error?.code ?? 0));
+    execFile(process.execPath, [...jest, ...options], { env }, (error, _, written) => {
+      if (existsSync(output)) resolve(error?.code ?? 0);
+      else reject(new Error(`Jest wrote no results: ${error?.message} ${error?.signal} ${written}`));
+    });
   });
   results = JSON.parse(readFileSync(output, 'utf8')).testResults;
 });
