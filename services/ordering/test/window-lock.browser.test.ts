@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { useDesk } from './desk.ts';
-import { aLaunchContext, aPatient, type OpenLaunch, rowsOf } from './launches.ts';
+import { aLaunchContext, aPatient, chooseAndReview, type OpenLaunch, rowsOf, submit } from './launches.ts';
 
 const desk = useDesk();
 
@@ -129,6 +129,21 @@ describe('a window', () => {
     await browser.setOffline(false);
     await workHere(page).click();
     await lockOf(page).waitFor({ state: 'hidden' });
+    await close();
+  });
+
+  it('has a button that closes it after the submission, if a script opened it', async () => {
+    const launch = await chooseAndReview(desk.application, ['HFBC']);
+    const [path] = /orders.*$/.exec((await submit(launch)).headers.get('location') ?? '') ?? [];
+    const { browser, page, close } = await desk.open(launch, { path: path ?? '' });
+    const [opened] = await Promise.all([
+      browser.waitForEvent('page'),
+      page.evaluate('void window.open(location.href)'),
+    ]);
+    const closed = opened.waitForEvent('close');
+    await opened.getByRole('button', { name: 'Close this window' }).click();
+    await closed;
+    expect(await page.getByRole('button', { name: 'Close this window' }).count()).toBe(0);
     await close();
   });
 

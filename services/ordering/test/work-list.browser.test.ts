@@ -61,6 +61,19 @@ describe('the list of a practice in a browser', () => {
     await close();
   });
 
+  it('is printed without filters, buttons and the addresses of links', async () => {
+    const { page, close } = await openWorkList();
+    const onScreenOnly = page
+      .locator('.app-list__search, .app-sign-out, .nhsuk-pagination')
+      .filter({ visible: true });
+    expect(await onScreenOnly.count()).toBe(3);
+    await page.emulateMedia({ media: 'print' });
+    expect(await onScreenOnly.count()).toBe(0);
+    const link = "document.querySelector('.app-list tbody a')";
+    expect(await page.evaluate(`getComputedStyle(${link}, '::after').content`)).toBe('none');
+    await close();
+  });
+
   it('shows the names of tests that fit on a line, and all names when the user opens the line', async () => {
     const { page, close } = await openWorkList({ hasScript: false });
     const rows = page.locator('.app-list__names');
