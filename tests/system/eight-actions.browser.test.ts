@@ -187,7 +187,7 @@ describe.each(users)('the eight actions $who', (user) => {
     await look(oltr, 'order-choose-panel');
     await choose(desk, oltr, 'inr', /^International normalised ratio/);
     await hands.press(oltr, oltr.getByRole('button', { name: 'Review request' }));
-    await hands.press(oltr, oltr.getByRole('button', { name: 'Submit request' }));
+    await submitTooEarly(desk, oltr);
     await oltr.getByRole('heading', { name: 'There is a problem' }).waitFor();
     await look(oltr, 'order-review-problem');
     await hands.tick(oltr, oltr.getByRole('radio', { name: 'Warfarin' }));
@@ -203,7 +203,7 @@ describe.each(users)('the eight actions $who', (user) => {
     const oltr = await launch(desk, 'Order tests');
     await choose(desk, oltr, 'ferritin', /^Ferritin/);
     await hands.press(oltr, oltr.getByRole('button', { name: 'Review request' }));
-    await hands.press(oltr, oltr.getByRole('button', { name: 'Submit request' }));
+    await submitTooEarly(desk, oltr);
     await oltr.getByRole('heading', { name: 'There is a problem' }).waitFor();
     await look(oltr, 'order-review-repeat');
     await hands.fill(oltr, oltr.getByRole('textbox', { name: /^Another reason/ }), 'Haemolysed sample');
@@ -211,13 +211,12 @@ describe.each(users)('the eight actions $who', (user) => {
     expect((await returnedTo(desk, oltr)).tests).toEqual(['HFER R']);
   });
 
-  it('LocationSampleQueue finds a request in the practice’s queue, and returns its document', async () => {
+  it('LocationSampleQueue opens a request of the practice’s queue by its reference, and returns its document', async () => {
     const { hands } = desk;
     const ordered = await anotherOrder(desk);
     const oltr = await launch(desk, "Practice's sample queue");
     await look(oltr, 'practice-queue');
-    await searchFor(desk, oltr, ordered.reference);
-    await hands.press(oltr, oltr.getByRole('link', { name: /^Record samples/ }).first());
+    await search(desk, oltr, ordered.reference);
     await oltr.getByRole('heading', { name: 'Record samples' }).waitFor();
     await hands.press(oltr, oltr.getByRole('button', { name: 'All samples have been collected now' }));
     await oltr.getByRole('heading', { name: 'Every sample is ticked' }).waitFor();
@@ -278,10 +277,21 @@ async function choose({ hands, javaScriptEnabled }: Desk, oltr: Page, words: str
   await hands.tick(oltr, box);
 }
 
-async function searchFor({ hands }: Desk, oltr: Page, words: string): Promise<void> {
+async function search({ hands }: Desk, oltr: Page, words: string): Promise<void> {
   await hands.fill(oltr, oltr.getByRole('searchbox', { name: /^Search by / }), words);
   await hands.press(oltr, oltr.getByRole('button', { name: 'Search', exact: true }));
+}
+
+async function searchFor(desk: Desk, oltr: Page, words: string): Promise<void> {
+  await search(desk, oltr, words);
   await oltr.getByRole('heading', { name: words }).waitFor();
+}
+
+/** Submits a review with missing answers. With scripts, the button is hidden until the answers are given. */
+async function submitTooEarly({ hands, javaScriptEnabled }: Desk, oltr: Page): Promise<void> {
+  if (!javaScriptEnabled) return hands.press(oltr, oltr.getByRole('button', { name: 'Submit request' }));
+  await oltr.waitForURL(/\/review$/);
+  await oltr.keyboard.press('Control+Enter');
 }
 
 /** Creates another order of one test for the patient, with samples still to be collected. */

@@ -85,6 +85,7 @@ const mistakes: readonly (() => Promise<Response>)[] = [
     return twice(() => request({ body }));
   },
   async () => fetch(`${await launchUrl()}&code_verifier=${verifier}`),
+  async () => fetch(`${await launchUrl()}&codeVerifier=${'x'.repeat(43)}`),
   async () => {
     const url = `${await launchUrl()}&codeVerifier=${verifier}`;
     return twice(() => fetch(url));
@@ -92,8 +93,8 @@ const mistakes: readonly (() => Promise<Response>)[] = [
 ];
 
 describe('the table of mistakes in the PMS guide', () => {
-  it('has twenty rows', () => {
-    expect([rows.length, mistakes.length]).toEqual([20, 20]);
+  it('has twenty-one rows', () => {
+    expect([rows.length, mistakes.length]).toEqual([21, 21]);
   });
 
   it.each(rows.map((row, index) => [row.split('|')[1]?.trim() ?? '', row, index] as const))(

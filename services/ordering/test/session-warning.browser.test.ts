@@ -77,7 +77,7 @@ describe('the end of a session', () => {
 
   it('is announced instead of shown while only the clock of the computer says so, and the server does not', async () => {
     const { launch, page, browser, warning, advance, close } = await open();
-    await browser.clock.runFor(3600 * 1000);
+    await browser.clock.fastForward(3600 * 1000);
     await warning.waitFor();
     expect(await warning.innerText()).toContain('Your session ends in 2 minutes');
     expect(await page.locator('.app-patient').innerText()).toMatch(/Whitfield/i);
@@ -85,7 +85,7 @@ describe('the end of a session', () => {
     await warning.waitFor({ state: 'hidden' });
     // The question of the page does not extend the session.
     await advance(30 * 60 - 1);
-    await browser.clock.runFor(3600 * 1000);
+    await browser.clock.fastForward(3600 * 1000);
     await warning.waitFor();
     await advance(2 * 60);
     await page.getByRole('heading', { name: 'Your session has ended' }).waitFor();
