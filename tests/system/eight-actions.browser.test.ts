@@ -272,7 +272,8 @@ async function choose({ hands, javaScriptEnabled }: Desk, oltr: Page, words: str
   await hands.fill(oltr, oltr.getByRole('searchbox', { name: 'Search for a test' }), words);
   if (!javaScriptEnabled) await oltr.getByRole('button', { name: 'Search', exact: true }).click();
   const box = oltr.getByRole('checkbox', { name }).first();
-  await oltr.getByText(/of \d+ tests match/).waitFor();
+  // Names the search, because the summary of the search before it is there until its matches move.
+  await oltr.getByText(new RegExp(`of \\d+ tests match(?:es)? “${words}”`)).waitFor();
   await box.waitFor();
   await hands.tick(oltr, box);
 }
