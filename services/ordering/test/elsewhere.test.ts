@@ -75,6 +75,17 @@ describe('samples that another place collects', () => {
     expect(await hub.page(`requests/${ordered.guid}/form`)).not.toContain('elsewhere');
   });
 
+  it('are found by the typed reference in the queue that hides them', async () => {
+    const ordered = await order(elsewhere);
+    const { batches } = await stored(application, ordered.guid);
+    const queue = await openList(application, 'LocationSampleQueue', ordered.context);
+    const answer = await queue.post('requests', [
+      ['q', batches[0]?.orderReference ?? ''],
+      ['action', 'search'],
+    ]);
+    expect(locationOf(answer)).toBe(`${queue.home}requests/${ordered.guid}/samples`);
+  });
+
   it('are chosen for each laboratory: one collected here now, another elsewhere', async () => {
     const ordered = await order([
       ['collect', 'each'],

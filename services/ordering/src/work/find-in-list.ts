@@ -1,5 +1,4 @@
 import type { LaunchContext } from '@clinical-launch/contracts/launch-context';
-import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { actionRules } from '../domain/action-rules.ts';
 import type { Catalogue } from '../domain/catalogue.ts';
 import type { ListSearch } from '../domain/list-search.ts';
@@ -23,7 +22,8 @@ export async function findNextInList(
   const { opens, may } = actionRules[context.request.action];
   if (opens !== 'list' || !may.includes('record-samples')) return undefined;
   const search = await findListSearch(dependencies.database, context.launchId);
-  const page = await readPage(dependencies, context, { search, catalogue, from: { guid, go: 'older' } });
+  const query = queryOf(dependencies, context, { search, catalogue, from: { guid, go: 'older' } });
+  const page = await readPage(dependencies, query);
   // Without older requests, this is the newest page, which has no newer requests.
   return page.hasNewer ? page.requests[0] : undefined;
 }
@@ -41,11 +41,10 @@ export async function findReferenced(
   const text = typed.replace(/^\][A-Za-z]\w/, '');
   if (!/^[A-Za-z]{2,}-?\d+$/.test(text)) return undefined;
   const search = { text, filters: {} };
-  const { requests } = await readPage(dependencies, context, {
-    search,
-    catalogue: undefined,
-    from: undefined,
-  });
+  const reading = { search, catalogue: undefined, from: undefined };
+  // Whoever holds the sample finds its request, also if another place was to collect it.
+  const { hidesElsewhereSince: _, ...query } = queryOf(dependencies, context, reading);
+  const { requests } = await readPage(dependencies, query);
   const [found, ...more] = requests.filter(({ batches }) =>
     batches.some(({ orderReference }) => bare(orderReference) === bare(text)),
   );
@@ -58,18 +57,14 @@ type Reading = {
   readonly search: ListSearch;
   readonly catalogue: Catalogue | undefined;
   readonly from: ListQuery['from'];
-  /** Whether to find requests whose samples another place collects, which the list hides at first. */
-  readonly showsElsewhere?: boolean;
 };
 
-function readPage(
-  { database, clock, timeZone }: Dependencies,
-  context: LaunchContext,
-  { showsElsewhere = false, ...reading }: Reading,
-): Promise<RequestPage> {
-  const moment = { now: clock.now(), timeZone };
-  const rule = actionRules[context.request.action];
-  const { hidesElsewhereSince, ...query } = listQueryOf(context, { ...reading, rule, moment });
-  const hiding = showsElsewhere ? {} : withoutUndefined({ hidesElsewhereSince });
-  return database.transaction().execute((tx) => readRequestPage(tx, { ...query, ...hiding }));
-}
+const queryOf = ({ clock, timeZone }: Dependencies, context: LaunchContext, reading: Reading): ListQuery =>
+  listQueryOf(context, {
+    ...reading,
+    rule: actionRules[context.request.action],
+    moment: { now: clock.now(), timeZone },
+  });
+
+const readPage = ({ database }: Dependencies, query: ListQuery): Promise<RequestPage> =>
+  database.transaction().execute((tx) => readRequestPage(tx, query));
