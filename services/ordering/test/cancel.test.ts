@@ -1,5 +1,3 @@
-import { openPostgresStorage } from '@clinical-launch/storage/postgres-storage';
-import { createTestDatabase } from '@clinical-launch/testing/test-database';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { openOrderingDatabase } from '../src/store/database.ts';
 import {
@@ -17,25 +15,18 @@ import {
   aLaunchContext,
   openAction,
   press,
-  startOrdering,
+  startOrderingOnPostgres,
   TestBrowser,
   tickedIn,
 } from './launches.ts';
 import { aPractice, textOf } from './listing.ts';
 import { record, samplesPage, taken } from './sample-forms.ts';
 
-let test: Awaited<ReturnType<typeof createTestDatabase>>;
 let application: Application;
 beforeAll(async () => {
-  test = await createTestDatabase();
-  application = await startOrdering(() =>
-    openPostgresStorage({ url: test.url, applicationName: 'test', poolSize: 6 }),
-  );
+  application = await startOrderingOnPostgres();
 });
-afterAll(async () => {
-  await application.stop();
-  await test.drop();
-});
+afterAll(() => application.stop());
 
 const why = 'Requested twice';
 

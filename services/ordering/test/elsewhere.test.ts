@@ -1,6 +1,4 @@
 import type { Action } from '@clinical-launch/contracts/launch-context';
-import { openPostgresStorage } from '@clinical-launch/storage/postgres-storage';
-import { createTestDatabase } from '@clinical-launch/testing/test-database';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { linesOf, locationOf, openChange, publishedOrders, stored, submitChange } from './changes.ts';
 import {
@@ -11,23 +9,16 @@ import {
   fieldValues,
   openAction,
   press,
-  startOrdering,
+  startOrderingOnPostgres,
 } from './launches.ts';
 import { aPractice, listedIn, openList, search, textOf } from './listing.ts';
 import { record, taken } from './sample-forms.ts';
 
-let test: Awaited<ReturnType<typeof createTestDatabase>>;
 let application: Application;
 beforeAll(async () => {
-  test = await createTestDatabase();
-  application = await startOrdering(() =>
-    openPostgresStorage({ url: test.url, applicationName: 'test', poolSize: 6 }),
-  );
+  application = await startOrderingOnPostgres();
 });
-afterAll(async () => {
-  await application.stop();
-  await test.drop();
-});
+afterAll(() => application.stop());
 
 const pathology = 'collect:NHSORGANISATIONS RCB00';
 const microbiology = 'collect:LOCAL WMV01';

@@ -4,10 +4,12 @@ import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { createSealer } from '@clinical-launch/crypto/sealing';
 import { launchSessionIdleSeconds } from '@clinical-launch/pages/launch-session';
 import { readPatientPseudonyms } from '@clinical-launch/process/patient-pseudonyms';
+import { openPostgresStorage } from '@clinical-launch/storage/postgres-storage';
 import type { Storage } from '@clinical-launch/storage/storage';
 import { aNhsNumber } from '@clinical-launch/testing/nhs-number';
 import { createTestDependencies, serveForTest } from '@clinical-launch/testing/serve';
 import { TestClock } from '@clinical-launch/testing/test-clock';
+import { createTestDatabase } from '@clinical-launch/testing/test-database';
 import { openTestStorage } from '@clinical-launch/testing/test-storage';
 import { fixedRegistry, type RegistrySource } from '@clinical-launch/trust/registry-file';
 import { readCatalogue } from '../src/catalogue-file.ts';
@@ -64,6 +66,21 @@ export async function startOrdering(
     async stop() {
       await server.stop();
       await storage.close();
+    },
+  };
+}
+
+/** Starts the ordering service on a PostgreSQL database of its own, with several connections. */
+export async function startOrderingOnPostgres(): Promise<Application> {
+  const database = await createTestDatabase();
+  const application = await startOrdering(() =>
+    openPostgresStorage({ url: database.url, applicationName: 'test', poolSize: 6 }),
+  );
+  return {
+    ...application,
+    async stop() {
+      await application.stop();
+      await database.drop();
     },
   };
 }

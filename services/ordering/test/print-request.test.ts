@@ -1,8 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { assertCloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import { type Action, actions, type LaunchPatient } from '@clinical-launch/contracts/launch-context';
-import { openPostgresStorage } from '@clinical-launch/storage/postgres-storage';
-import { createTestDatabase } from '@clinical-launch/testing/test-database';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   type Application,
@@ -14,6 +12,7 @@ import {
   openAction,
   openForOrder,
   startOrdering,
+  startOrderingOnPostgres,
 } from './launches.ts';
 import { publishedBy } from './published-events.ts';
 
@@ -295,10 +294,7 @@ describe('the audit trail of printing', () => {
   });
 
   it('counts each of several simultaneous prints once, on PostgreSQL', async () => {
-    const testDatabase = await createTestDatabase();
-    const replicated = await startOrdering(() =>
-      openPostgresStorage({ url: testDatabase.url, applicationName: 'ordering' }),
-    );
+    const replicated = await startOrderingOnPostgres();
     try {
       const launch = await openForOrder(replicated, 'PatientReport', ['HFBC']);
       const pages = await Promise.all(Array.from({ length: 6 }, () => launch.page(labels(launch))));
@@ -311,7 +307,6 @@ describe('the audit trail of printing', () => {
       expect(events).toHaveLength(6);
     } finally {
       await replicated.stop();
-      await testDatabase.drop();
     }
   });
 
