@@ -8,7 +8,6 @@ import { patientName } from '../domain/person-name.ts';
 import { samplesOf } from '../domain/record-samples.ts';
 import { codeOf, type TestRequest } from '../domain/test-request.ts';
 import { requestPage, resultPage } from './addresses.ts';
-import { presentRemains, telephoneOf } from './cancel-model.ts';
 import { adviseOnRequest } from './exposure-advice.ts';
 
 type Result = {
@@ -28,6 +27,28 @@ const titles: Readonly<Partial<Record<Action, string>>> = {
   OrderTest: 'Request submitted',
   UpdateTest: 'Request updated',
 };
+
+/** Returns a laboratory's telephone number for urgent requests, if the catalogue contains one. */
+const telephoneOf = (
+  { code }: TestRequest['batches'][number]['provider'],
+  { locations }: Pick<Catalogue, 'locations'>,
+) =>
+  locations.find((location) => location.code.value === code.value && location.code.scheme === code.scheme)
+    ?.telephone;
+
+/** Presents what the user must do with the papers and the samples of a cancelled request. */
+export const presentRemains = ({ batches }: TestRequest, catalogue: Catalogue) => ({
+  references: batches.map(({ orderReference }) => orderReference),
+  collected: batches.flatMap(({ samples, provider }) =>
+    samples
+      .filter(({ completedAt }) => completedAt !== undefined)
+      .map(({ description }) => ({
+        description,
+        laboratory: provider.name,
+        telephone: telephoneOf(provider, catalogue),
+      })),
+  ),
+});
 
 /**
  * Tells the user of a Complete request what to do if it is wrong: `If it is wrong, telephone North Coast

@@ -14,9 +14,9 @@ import {
   type ReviewFault,
   repeatReasonChoices,
 } from '../domain/review.ts';
-import { presentRemains } from './cancel-model.ts';
 import { type Chosen, presentChosen } from './chosen-model.ts';
 import { adviseOnExposure } from './exposure-advice.ts';
+import { presentRemains } from './result-model.ts';
 
 type Step = { readonly author: { readonly name: PersonName }; readonly at: string };
 
