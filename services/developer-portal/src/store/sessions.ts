@@ -39,7 +39,6 @@ export function createSessions(clock: Clock) {
     const id = randomBytes(32).toString('base64url');
     // A time of 0 would mean that the entry never expires.
     entries.set(id, session, { ttl: Math.max(1, Math.min(entries.ttl, session.expiresAt - clock.now())) });
-    checked.set(id, true);
     return id;
   };
 
@@ -54,7 +53,9 @@ export function createSessions(clock: Clock) {
     open(code: string): string | undefined {
       const session = waiting.get(code);
       waiting.delete(code);
-      return session && add(open, session);
+      const id = session && add(open, session);
+      if (id !== undefined) checked.set(id, true);
+      return id;
     },
 
     /**
