@@ -96,7 +96,10 @@ function narrowed(search: RequestSearch | undefined, terms: RequestSearch): Requ
   return search.length === 0 ? [] : [...search, ...terms];
 }
 
-/** Returns the statuses to list. Overdue requests, and requests that another place collects, are Incomplete. Ignores a status outside the list. */
+/**
+ * Returns the statuses to list. Overdue requests, and requests that another place collects, are Incomplete.
+ * Ignores a status outside the list.
+ */
 function statusesOf(
   lists: readonly RequestStatus[],
   chosen: ListSearch['filters']['status'],
