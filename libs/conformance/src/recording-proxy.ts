@@ -5,7 +5,7 @@ import { readBytes } from '@clinical-launch/http/body';
 import { ServiceError } from '@clinical-launch/http/errors';
 import { http } from '@clinical-launch/http/node-http';
 import type { Clock } from '@clinical-launch/runtime/clock';
-import { type Attributed, type Attribution, createAttribution, type OnlyClient } from './attribution.ts';
+import type { Attributed, Attribution } from './attribution.ts';
 import {
   type Endpoint,
   type Exchange,
@@ -49,13 +49,9 @@ export type Watch = {
 type ProxyOptions = {
   readonly target: URL;
   readonly publicUrl: URL;
-  /**
-   * Serves one client, which reaches the proxy at `path` below `publicUrl`. Launch URLs in answers then begin
-   * with this address. If absent, the proxy serves all clients, and finds the client of each request.
-   */
-  readonly only?: OnlyClient & { readonly path: string };
-  /** By default, the proxy creates its own. */
-  readonly attribution?: Attribution;
+  /** The path below `publicUrl` at which one client reaches the proxy. Launch URLs in answers begin with it. */
+  readonly basePath?: string;
+  readonly attribution: Attribution;
   readonly clock: Clock;
   readonly watch: Watch;
   /** The delay of the fault `slow` in milliseconds. By default, ten seconds. */
@@ -76,8 +72,8 @@ export function createRecordingProxy({
   publicUrl,
   clock,
   watch,
-  only,
-  attribution = createAttribution(only),
+  basePath = '',
+  attribution,
   slowMs = 10_000,
 }: ProxyOptions): RecordingProxy {
   /**
@@ -93,7 +89,7 @@ export function createRecordingProxy({
     const early = watch.faultFor(request, proven);
     const answer = await answerWith(early, ask);
     // The verifier may not know yet that a token was revoked.
-    const isRefused = only && early === undefined && answer.status === 401 && tokenIn(request) !== undefined;
+    const isRefused = early === undefined && answer.status === 401 && tokenIn(request) !== undefined;
     const attributed = isRefused ? {} : attribution.learn({ request, answer, ...proven });
     const isProvenNow = proven.clientId === undefined && attributed.clientId !== undefined;
     const late = isProvenNow ? watch.faultFor(request, attributed) : undefined;
@@ -116,13 +112,13 @@ export function createRecordingProxy({
     const known = await exchangeOf({ ...unread, body: body.toString() }, () =>
       forward(incoming, { target, body }).catch(() => unreachable),
     );
-    const answer = only ? withLaunchUrlAt(publicUrl.origin, known.answer) : known.answer;
+    const answer = withLaunchUrlAt(publicUrl.origin, known.answer);
     const exchange = { ...known, answer, answeredAt: clock.now() };
     const altered = await watch.alter(exchange);
     watch.record({ ...exchange, ...altered });
     if (exchange.fault === 'cut') return void response.destroy();
     const sent = altered?.answer ?? answer;
-    sendAnswer(incoming, response, only ? withLaunchUrlAt(`${publicUrl.origin}${only.path}`, sent) : sent);
+    sendAnswer(incoming, response, withLaunchUrlAt(`${publicUrl.origin}${basePath}`, sent));
   };
 
   return (incoming, response, admit) => {

@@ -2,6 +2,7 @@ import { callbackBody } from '@clinical-launch/contracts/order/callback';
 import { listen } from '@clinical-launch/http/server';
 import { TestClock } from '@clinical-launch/testing/test-clock';
 import { expect, it } from '@jest/globals';
+import { createAttribution } from '../src/attribution.ts';
 import { createRecordingProxy } from '../src/recording-proxy.ts';
 import { createConformanceRuns } from '../src/runs.ts';
 import { issued, origin } from './recorded-exchange.ts';
@@ -58,7 +59,7 @@ it('a token that the platform refuses proves nothing, although the verifier of t
   const forward = createRecordingProxy({
     target: new URL(`http://127.0.0.1:${platform.port}`),
     publicUrl: new URL(origin),
-    only: { clientId, path: '/of-client', isOwn: async () => true },
+    attribution: createAttribution({ clientId, isOwn: async () => true }),
     clock,
     watch: { ...createRuns().watch, record: (exchange) => void recorded.push(exchange.clientId) },
   });
@@ -85,6 +86,7 @@ it('the proxy does not forward the header that names the run of a request', asyn
   const forward = createRecordingProxy({
     target: new URL(`http://127.0.0.1:${platform.port}`),
     publicUrl: new URL(origin),
+    attribution: createAttribution(),
     clock,
     watch: createRuns().watch,
   });

@@ -1,5 +1,6 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
 import { type Attribution, createAttribution } from '@clinical-launch/conformance/attribution';
+import { createClientProxies } from '@clinical-launch/conformance/client-proxies';
 import { createRecordingProxy } from '@clinical-launch/conformance/recording-proxy';
 import {
   type ConformanceRuns,
@@ -23,7 +24,7 @@ import { getPatient, records } from '@clinical-launch/simulators/records';
 import { createRecorder } from '@clinical-launch/simulators/wire/recorder';
 import { conformanceEndpoints } from './conformance-endpoints.ts';
 import { MovableClock, moveClock } from './movable-clock.ts';
-import { callbackSecretOf, type VendorClient, writeRegistry } from './vendor-client.ts';
+import { callbackSecretOf, clientIdsIn, type VendorClient, writeRegistry } from './vendor-client.ts';
 
 export type TwinOptions = {
   /** The port, or 0 for any free port. */
@@ -100,13 +101,21 @@ export async function startTwin(options: TwinOptions): Promise<Twin> {
       clock,
       isProduction: false,
     });
-    const forward = createRecordingProxy({
-      target: new URL(platformUrl),
-      publicUrl: new URL(publicUrl),
-      ...recording,
-      ...withoutUndefined({ slowMs: options.slowMs }),
+    const proxyAt = (basePath: string) =>
+      createRecordingProxy({
+        target: new URL(platformUrl),
+        publicUrl: new URL(publicUrl),
+        basePath,
+        ...recording,
+        ...withoutUndefined({ slowMs: options.slowMs }),
+      });
+    const clientIds = clientIdsIn(registry?.path ?? options.registryFile ?? demoRegistry);
+    const ofClients = createClientProxies({
+      path: clientsPath,
+      clientIds: () => clientIds,
+      proxyOf: (_, basePath) => proxyAt(basePath),
     });
-    answer = chooseBy(publicUrl, { control, forward });
+    answer = chooseBy(publicUrl, { control, ofClients, forward: proxyAt('') });
     return {
       url: platform.publicUrl,
       certificate: server.certificate,
@@ -130,10 +139,23 @@ const startingUp: RequestListener = (_request, response) => {
   response.writeHead(503, { 'Retry-After': '1' }).end();
 };
 
-/** Answers the requests for the twin itself, and forwards all others to the platform. */
+/** The path of the base addresses. */
+const clientsPath = '/api';
+
+/**
+ * Answers the requests for the twin itself, and forwards all others to the platform, those at the base
+ * address of a client with its proxy.
+ */
 const chooseBy =
-  (publicUrl: string, { control, forward }: Readonly<Record<'control' | 'forward', RequestListener>>) =>
+  (
+    publicUrl: string,
+    { control, ofClients, forward }: Readonly<Record<'control' | 'ofClients' | 'forward', RequestListener>>,
+  ) =>
   (...[request, response]: Parameters<RequestListener>): void => {
+    if (request.url?.startsWith(`${clientsPath}/`)) {
+      request.url = request.url.slice(clientsPath.length);
+      return ofClients(request, response);
+    }
     if (!isForTwin(request)) return forward(request, response);
     if (isForeign(request, publicUrl)) return void response.writeHead(403).end();
     control(request, response);

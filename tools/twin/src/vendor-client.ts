@@ -85,6 +85,14 @@ export function writeRegistry(registryFile: string | URL, client: VendorClient):
   return { path, remove: () => rmSync(directory, { recursive: true, force: true }) };
 }
 
+/** Returns the ids of the clients and partners in a registry. */
+export function clientIdsIn(registryFile: string | URL): readonly string[] {
+  const { realms }: Document = JSON.parse(readFileSync(registryFile, 'utf8'));
+  return realms
+    .flatMap(({ clients, desktop }) => [...clients, ...(desktop?.partners ?? [])])
+    .map(({ clientId }) => clientId);
+}
+
 const messageAddress = (clientId: string) => `\${PUBLIC_URL}${messagePathOf(clientId)}`;
 
 function practiceSystem({ clientId, callbackUrl }: VendorClient) {

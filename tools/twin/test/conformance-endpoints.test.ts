@@ -56,6 +56,26 @@ describe('a conformance run', () => {
     expect(await findRun(twin.url, run)).toEqual(before);
   });
 
+  it('records the launches at the base address of its client, whose launch URLs begin with this address', async () => {
+    const base = `${twin.url}/api/${vendor}`;
+    const { run } = await startRun({ url: twin.url, client: vendor });
+    const { url }: { readonly url: string } = JSON.parse(
+      await (await (await createLaunching(vendor, base))()).text(),
+    );
+    expect(url.startsWith(`${base}/secureLaunch?launchToken=`)).toBe(true);
+    await createPracticeSystem({ url: base, clientId: vendor }).launch('launch');
+    expect((await findRun(twin.url, run)).step?.number).toBe(2);
+  });
+
+  it('is not changed by the token of another client at the base address of its client, which answers 403', async () => {
+    const { run } = await startRun({ url: twin.url, client: vendor });
+    const before = await findRun(twin.url, run);
+    const stolen = await (await createLaunching('pms-other', `${twin.url}/api/${vendor}`))();
+    const unknown = await (await createLaunching(vendor, `${twin.url}/api/nobody`))();
+    expect([stolen.status, unknown.status]).toEqual([403, 404]);
+    expect(await findRun(twin.url, run)).toEqual(before);
+  });
+
   it('records the launches that name it, and otherwise those of the newest run that has not finished', async () => {
     const first = await startRun({ url: twin.url, client: vendor });
     const second = await startRun({ url: twin.url, client: vendor });
@@ -207,13 +227,13 @@ const tokenOf = (
   });
 
 /** Requests an access token for a client. Returns a function that requests launch URLs with the token. */
-async function createLaunching(clientId: string) {
+async function createLaunching(clientId: string, base = twin.url) {
   const { access_token: token }: { readonly access_token: string } = JSON.parse(
     await (await tokenOf(clientId)).text(),
   );
   const pair = 'A'.repeat(43);
   return (originatingId: string = crypto.randomUUID()) =>
-    post(`${twin.url}/AccessApi/RequestLaunchUrl`, aServiceRequest({ originatingId }), {
+    post(`${base}/AccessApi/RequestLaunchUrl`, aServiceRequest({ originatingId }), {
       Authorization: `Bearer ${token}`,
       'Code-Challenge': pair,
     });

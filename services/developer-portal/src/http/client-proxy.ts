@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
-import { claimsOf, tokenIn } from '@clinical-launch/conformance/exchange';
-import { createRecordingProxy, type RecordingProxy } from '@clinical-launch/conformance/recording-proxy';
+import { createAttribution } from '@clinical-launch/conformance/attribution';
+import { basePathOf, createClientProxies } from '@clinical-launch/conformance/client-proxies';
+import { createRecordingProxy } from '@clinical-launch/conformance/recording-proxy';
 import type { ConformanceRuns } from '@clinical-launch/conformance/runs';
 import { sendStatus } from '@clinical-launch/http/answer';
 import { networkOf, plainAddress } from '@clinical-launch/http/call';
@@ -15,7 +16,7 @@ export const proxyPath = '/developers/api';
 
 /** Returns the base address that a sandbox client configures instead of the platform's address. */
 export const baseAddressOf = (publicUrl: string, clientId: string): string =>
-  `${publicUrl}${proxyPath}/${encodeURIComponent(clientId)}`;
+  `${publicUrl}${basePathOf(proxyPath, clientId)}`;
 
 /** The maximum requests in a second of a client, and of the strangers at one address. */
 const requestsPerSecond = 50;
@@ -37,50 +38,39 @@ export function clientProxies(
 ): NonNullable<Service['below']>[number]['serve'] {
   const { config, clock, clients, cookieName } = portal;
   const limiter = createRateLimiter(clock);
-  const proxies = new Map<string, RecordingProxy>();
-
-  const proxyOf = (clientId: string) => {
-    const known = proxies.get(clientId);
-    if (known !== undefined) return known;
-    const made = createRecordingProxy({
-      target: new URL(config.platformUrl),
-      publicUrl: new URL(config.publicUrl),
-      only: {
-        clientId,
-        path: `${proxyPath}/${encodeURIComponent(clientId)}`,
-        isOwn: (authorization) =>
-          portal.tokens.verify(authorization).then(
-            (caller) => caller.clientId === clientId,
-            () => false,
-          ),
-      },
-      clock,
-      watch: {
-        ...runs.watch,
-        record(exchange) {
-          runs.watch.record(exchange);
-          requests.add(clientId, recordedRequestOf(exchange), exchange.clientId === clientId);
+  const serve = createClientProxies({
+    path: proxyPath,
+    clientIds: () => clients().keys(),
+    proxyOf: (clientId, basePath) =>
+      createRecordingProxy({
+        target: new URL(config.platformUrl),
+        publicUrl: new URL(config.publicUrl),
+        basePath,
+        attribution: createAttribution({
+          clientId,
+          isOwn: (authorization) =>
+            portal.tokens.verify(authorization).then(
+              (caller) => caller.clientId === clientId,
+              () => false,
+            ),
+        }),
+        clock,
+        watch: {
+          ...runs.watch,
+          record(exchange) {
+            runs.watch.record(exchange);
+            requests.add(clientId, recordedRequestOf(exchange), exchange.clientId === clientId);
+          },
         },
-      },
-    });
-    proxies.set(clientId, made);
-    return made;
-  };
+      }),
+  });
 
   return (request, response) => {
-    const [, encoded = '', path = ''] = /^\/([^/?]+)(\/.*)$/.exec(request.url) ?? [];
-    const clientId = [...clients().keys()].find((id) => encodeURIComponent(id) === encoded);
-    if (clientId === undefined) return sendStatus(response, 404);
-    if (isOfPortal(path)) return sendStatus(response, 508);
-    if (isOfOtherClient(request, clientId)) {
-      response.setHeader('Launch-Refusal', 'unauthorized_client');
-      return sendStatus(response, 403);
-    }
-    request.url = path;
+    if (isOfPortal(request.url.replace(/^\/[^/?]+/, ''))) return sendStatus(response, 508);
     removeCookie(request, cookieName);
     const address = networkOf(plainAddress(response.locals.call?.address));
-    proxyOf(clientId)(request, response, (proven) => {
-      const caller = proven.clientId === undefined ? `address ${address}` : `client ${clientId}`;
+    serve(request, response, ({ clientId }) => {
+      const caller = clientId === undefined ? `address ${address}` : `client ${clientId}`;
       limiter.count(caller, requestsPerSecond);
       return caller;
     });
@@ -90,16 +80,6 @@ export function clientProxies(
 /** Returns true if a path leads back to the portal, which could forward the request to itself many times. */
 const isOfPortal = (path: string): boolean =>
   /^\/+developers(?:\/|$)/.test(URL.parse(`http://platform${path}`)?.pathname ?? '');
-
-/**
- * Returns true if a request contains the token of another client. Such a request must not be recorded,
- * because the developers of `clientId` could see it.
- */
-function isOfOtherClient(request: IncomingMessage, clientId: string): boolean {
-  const claims = claimsOf(tokenIn(request));
-  const stated = ['client_id', 'azp', 'appid'].map((name) => claims[name]).find((id) => id !== undefined);
-  return stated !== undefined && stated !== clientId;
-}
 
 /** Removes the cookie of the portal's session, which the platform must not receive. */
 function removeCookie(request: IncomingMessage, name: string): void {
