@@ -8,7 +8,7 @@ import { outboundSettings } from '@clinical-launch/http/outbound-settings';
 import { identityProviderEnvironment } from '@clinical-launch/identity-provider/config';
 import { launchApiSettings } from '@clinical-launch/launch-api/config';
 import { launchGatewaySettings } from '@clinical-launch/launch-gateway/config';
-import { refusalSettings } from '@clinical-launch/limits/refusal-settings';
+import { refusalSettings } from '@clinical-launch/limits/refusals';
 import { orderRendererSettings } from '@clinical-launch/order-renderer/config';
 import { orderingSettings } from '@clinical-launch/ordering/config';
 import { certificateSettings } from '@clinical-launch/process/certificates';
@@ -21,9 +21,9 @@ import { sealingKeySettings, sharedKeySettings } from '@clinical-launch/process/
 import { secretSettings } from '@clinical-launch/process/secret-files';
 import { telemetrySettings } from '@clinical-launch/process/telemetry-settings';
 import { resourceApiSettings } from '@clinical-launch/resource-api/config';
-import { modeSetting } from '@clinical-launch/runtime/mode';
-import { certificateHeaderSettings } from '@clinical-launch/trust/client-certificate';
+import { modeSetting } from '@clinical-launch/runtime/environment';
 import { directorySettings } from '@clinical-launch/trust/directory-file';
+import { certificateHeaderSettings } from '@clinical-launch/trust/proof-of-possession';
 import { registryFileSetting, trustSettings } from '@clinical-launch/trust/trust';
 
 export const settingsFile = new URL('../docs/reference/settings.md', import.meta.url);

@@ -3,8 +3,11 @@ import { schemaFaultsOf, textsAt, xpathOf } from '@clinical-launch/testing/xml';
 import { describe, expect, it } from '@jest/globals';
 import { escapeMarkup } from '../src/formats.ts';
 import { type Order, type OrderBatch, parseOrder } from '../src/order/order.ts';
-import { type OrderDocumentOptions, renderOrderDocument } from '../src/order/order-document.ts';
-import { orderDocumentXsd } from '../src/order/order-document-xsd.ts';
+import {
+  type OrderDocumentOptions,
+  orderDocumentXsd,
+  renderOrderDocument,
+} from '../src/order/order-document.ts';
 
 const worldNames = {
   family: "Ó Súilleabháin-D'Ângelo & <Sons>",

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { createTimeWriter, shortened, writtenDate } from '../src/written-time.ts';
+import { createTimeWriter, shortened, writtenDate } from '../src/time.ts';
 
 describe('a written time', () => {
   it('contains the day, the full name of the month and the year', () => {

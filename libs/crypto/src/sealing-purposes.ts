@@ -1,5 +1,6 @@
 import { createHash, hkdfSync } from 'node:crypto';
-import { createSealer, type Sealer, type SealingKey } from './sealing.ts';
+import type { EventData } from '@clinical-launch/contracts/events/catalogue';
+import { createSealer, type Sealer, type SealingKey, type SealPlace } from './sealing.ts';
 
 /**
  * The purposes of sealing keys. A process has only the keys of the purposes that it needs:
@@ -64,3 +65,35 @@ export const demoSealingKey = {
   id: 'demo',
   key: createHash('sha256').update('clinical-launch demo sealing key').digest(),
 };
+
+type SubmittedOrder = Omit<EventData<'order.submitted.v1'>, 'sealed'>;
+
+/**
+ * Returns the texts that bind the sealed order to its event `order.submitted.v1`: the GUID and the version of
+ * the order, its launch, and its client. A sealed order that was copied to an event with another launch or
+ * client therefore cannot be opened.
+ */
+export const placeOfOrder = ({
+  orderGuid,
+  launchId,
+  issuer,
+  clientId,
+  orderVersion = 1,
+}: Pick<SubmittedOrder, 'orderGuid' | 'launchId' | 'issuer' | 'clientId' | 'orderVersion'>): SealPlace => [
+  orderGuid,
+  String(orderVersion),
+  launchId,
+  issuer,
+  clientId,
+];
+
+export const tokenContextPurpose = 'access-token-context';
+
+/** Returns the texts that bind the sealed launch context to its access token: the claims `jti` and `sid`. */
+export const placeOfTokenContext = ({
+  tokenId,
+  launchId,
+}: {
+  readonly tokenId: string;
+  readonly launchId: string;
+}): SealPlace => [tokenId, launchId];

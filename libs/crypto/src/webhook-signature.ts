@@ -1,4 +1,6 @@
 import { createHmac } from 'node:crypto';
+import { callbackSecretPurpose, type RegisteredCallback } from '@clinical-launch/contracts/registry';
+import type { Sealer } from './sealing.ts';
 
 type SignedMessage = {
   /**
@@ -15,7 +17,7 @@ type SignedMessage = {
   readonly secrets: readonly string[];
 };
 
-export type SignatureHeaders = {
+type SignatureHeaders = {
   readonly 'webhook-id': string;
   readonly 'webhook-timestamp': string;
   readonly 'webhook-signature': string;
@@ -32,4 +34,21 @@ export function signatureHeaders({ id, now, body, secrets }: SignedMessage): Sig
     return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`;
   });
   return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures.join(' ') };
+}
+
+/**
+ * Decrypts the unexpired secrets of a callback, `whsec_...`. Skips a secret that cannot be decrypted, so that
+ * the other secret still signs.
+ * @param now milliseconds since 1970
+ */
+export function openCallbackSecrets({ secrets }: RegisteredCallback, sealer: Sealer, now: number): string[] {
+  const live = secrets.filter(({ expires }) => expires === undefined || Date.parse(expires) > now);
+  return live.flatMap(({ sealed }) => {
+    try {
+      const opened = sealer.open(callbackSecretPurpose, sealed, []);
+      return typeof opened === 'string' ? [opened] : [];
+    } catch {
+      return [];
+    }
+  });
 }

@@ -1,6 +1,10 @@
 import { Type } from '@clinical-launch/contracts/type';
-import { ConfigurationError, type Environment, readEnvironment } from '@clinical-launch/runtime/environment';
-import { isProduction } from '@clinical-launch/runtime/mode';
+import {
+  ConfigurationError,
+  type Environment,
+  isProduction,
+  readEnvironment,
+} from '@clinical-launch/runtime/environment';
 import { isCidr } from './network-guard.ts';
 
 /** The loopback networks. Outside production, issuers and partner applications may run on this machine. */

@@ -1,7 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
 import { type Ed25519Keys, ed25519KeyOf, parseEd25519Keys } from '@clinical-launch/crypto/ed25519-keys';
-import { ConfigurationError, type Environment } from '@clinical-launch/runtime/environment';
-import { isProduction } from '@clinical-launch/runtime/mode';
+import { ConfigurationError, type Environment, isProduction } from '@clinical-launch/runtime/environment';
 import { deriveFromSealingKeys } from './sealing-keys.ts';
 
 type KeySetting = {

@@ -20,10 +20,10 @@ import {
   ConfigurationError,
   type Environment,
   inProduction,
+  isProduction,
   readTogether,
 } from '@clinical-launch/runtime/environment';
 import { meter } from '@clinical-launch/runtime/metrics';
-import { isProduction } from '@clinical-launch/runtime/mode';
 import { readSharedKeys } from './sealing-keys.ts';
 
 const signingSetting = 'EVENT_SIGNING_KEYS';

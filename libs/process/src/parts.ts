@@ -1,8 +1,7 @@
 import { Type } from '@clinical-launch/contracts/type';
 import type { Clock } from '@clinical-launch/runtime/clock';
-import { ConfigurationError, type Environment } from '@clinical-launch/runtime/environment';
+import { ConfigurationError, type Environment, isProduction } from '@clinical-launch/runtime/environment';
 import type { Logger } from '@clinical-launch/runtime/logger';
-import { isProduction } from '@clinical-launch/runtime/mode';
 import type { EventKeys } from './event-keys.ts';
 
 /** A part of a process, such as its Redis connection, that runs until it is stopped. */

@@ -1,8 +1,12 @@
 import { hash } from 'node:crypto';
 import { Type } from '@clinical-launch/contracts/type';
 import { createPatientPseudonyms, type PatientPseudonyms } from '@clinical-launch/crypto/patient-pseudonym';
-import { ConfigurationError, type Environment, inProduction } from '@clinical-launch/runtime/environment';
-import { isProduction } from '@clinical-launch/runtime/mode';
+import {
+  ConfigurationError,
+  type Environment,
+  inProduction,
+  isProduction,
+} from '@clinical-launch/runtime/environment';
 import { deriveFromSealingKeys } from './sealing-keys.ts';
 
 const setting = 'PATIENT_PSEUDONYM_KEY';

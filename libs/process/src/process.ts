@@ -5,20 +5,21 @@ import type { Refusals } from '@clinical-launch/http/refusals';
 import { createAdminApp, listen } from '@clinical-launch/http/server';
 import { type Clock, pause, systemClock } from '@clinical-launch/runtime/clock';
 import {
+  assertPublicAddresses,
   ConfigurationError,
   type Environment,
+  isProduction,
   readEnvironment,
   readTogether,
 } from '@clinical-launch/runtime/environment';
 import { createServiceLogger, type Logger, logLevelSetting } from '@clinical-launch/runtime/logger';
-import { assertPublicAddresses, isProduction } from '@clinical-launch/runtime/mode';
 import { readWatchedCertificates, watchCertificates } from './certificates.ts';
 import { type EventKeys, readEventKeys } from './event-keys.ts';
 import { logTelemetryWarnings } from './exporters.ts';
 import type { RunningPart } from './parts.ts';
 import { startMetrics } from './process-metrics.ts';
 import { withSecretFiles } from './secret-files.ts';
-import { type Mount, startServices } from './start-services.ts';
+import { type Mount, startServices } from './service.ts';
 import { readTelemetry, type Telemetry } from './telemetry-settings.ts';
 import { startTracing } from './tracing.ts';
 

@@ -3,19 +3,16 @@ import type { EventWriter } from '@clinical-launch/crypto/event-macs';
 import type { Refusals } from '@clinical-launch/http/refusals';
 import type { Limits } from '@clinical-launch/limits/limits';
 import { RedisLimits } from '@clinical-launch/limits/redis-limits';
-import { readRefusalSettings } from '@clinical-launch/limits/refusal-settings';
-import { createRefusals } from '@clinical-launch/limits/refusals';
+import { createRefusals, readRefusalSettings } from '@clinical-launch/limits/refusals';
 import { connectRedis } from '@clinical-launch/redis/connect-redis';
 import { assertSafeRedis, measureRedis } from '@clinical-launch/redis/redis-info';
 import type { RedisClient } from '@clinical-launch/redis/redis-scripts';
-import { readEnvironment } from '@clinical-launch/runtime/environment';
-import { isProduction } from '@clinical-launch/runtime/mode';
+import { isProduction, readEnvironment } from '@clinical-launch/runtime/environment';
 import { RedisTickets } from '@clinical-launch/tickets/redis-tickets';
 import type { TicketSealers } from '@clinical-launch/tickets/ticket-format';
 import type { Tickets } from '@clinical-launch/tickets/tickets';
-import { observeRedis } from './part-metrics.ts';
+import { countTickets, observeRedis } from './part-metrics.ts';
 import type { PartOptions, RunningPart } from './parts.ts';
-import { countTickets } from './ticket-metrics.ts';
 
 export type RedisPlace = {
   readonly redis: RedisClient;

@@ -12,9 +12,9 @@ import {
   ConfigurationError,
   type Environment,
   inProduction,
+  isProduction,
   readTogether,
 } from '@clinical-launch/runtime/environment';
-import { isProduction } from '@clinical-launch/runtime/mode';
 
 const sharedSetting = 'SEALING_KEYS';
 

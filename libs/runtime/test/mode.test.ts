@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { assertPublicAddresses, isProduction } from '../src/mode.ts';
+import { assertPublicAddresses, isProduction } from '../src/environment.ts';
 
 describe('NODE_ENV', () => {
   it.each([{}, { NODE_ENV: '' }, { NODE_ENV: 'development' }, { NODE_ENV: 'demo' }, { NODE_ENV: 'test' }])(

@@ -7,7 +7,7 @@ import { InMemoryLimits } from '@clinical-launch/limits/in-memory-limits';
 import type { RefusalLimit } from '@clinical-launch/limits/limits';
 import { createRateLimiter } from '@clinical-launch/limits/rate-limit';
 import { createRefusals } from '@clinical-launch/limits/refusals';
-import { type Mount, startServices } from '@clinical-launch/process/start-services';
+import { type Mount, startServices } from '@clinical-launch/process/service';
 import type { Clock } from '@clinical-launch/runtime/clock';
 import { createLogger, type Logger } from '@clinical-launch/runtime/logger';
 import { InMemoryClaims } from '@clinical-launch/tickets/claims';

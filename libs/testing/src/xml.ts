@@ -1,4 +1,4 @@
-import { orderDocumentXsd } from '@clinical-launch/contracts/order/order-document-xsd';
+import { orderDocumentXsd } from '@clinical-launch/contracts/order/order-document';
 
 /** Loads libxml2 at its first use, because the import compiles WebAssembly. */
 const libxml2 = () => import('libxml2-wasm');

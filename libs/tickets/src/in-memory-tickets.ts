@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import { shardOfText } from '@clinical-launch/redis/redis-scripts';
 import type { HeldClaim } from './claims.ts';
-import { ExpiringMap } from './expiring-map.ts';
-import { ChainBounds } from './in-memory-bounds.ts';
 import {
+  ChainBounds,
   type Content,
+  ExpiringMap,
   exhausted,
   found,
   isProven,

@@ -3,10 +3,10 @@ import { readAllowedNetworks } from '@clinical-launch/http/outbound-settings';
 import {
   ConfigurationError,
   type Environment,
+  isProduction,
   publicUrlSetting,
   readEnvironment,
 } from '@clinical-launch/runtime/environment';
-import { isProduction } from '@clinical-launch/runtime/mode';
 import type { IssuerPoliciesOptions } from './issuer-policies.ts';
 import { assertProductionRegistry } from './production-registry.ts';
 import { readRegistryFile } from './registry-file.ts';

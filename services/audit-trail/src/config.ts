@@ -9,10 +9,10 @@ import {
   ConfigurationError,
   type Environment,
   inProduction,
+  isProduction,
   readEnvironment,
   readTogether,
 } from '@clinical-launch/runtime/environment';
-import { isProduction } from '@clinical-launch/runtime/mode';
 import { type AuditKeys, auditKeysFrom } from './domain/audit-keys.ts';
 import { type AuditPagesConfig, readAuditPagesConfig } from './pages-config.ts';
 

@@ -6,12 +6,12 @@ import {
   assertTimeZone,
   ConfigurationError,
   type Environment,
+  isProduction,
   publicUrlSetting,
   readEnvironment,
   supportLineSetting,
   timeZoneSetting,
 } from '@clinical-launch/runtime/environment';
-import { isProduction } from '@clinical-launch/runtime/mode';
 
 /** The configuration of the pages for the support desk and privacy officers. */
 export type AuditPagesConfig = {

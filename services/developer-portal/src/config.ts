@@ -7,12 +7,12 @@ import {
   ConfigurationError,
   type Environment,
   inProduction,
+  isProduction,
   originSetting,
   publicUrlSetting,
   readEnvironment,
   readTogether,
 } from '@clinical-launch/runtime/environment';
-import { isProduction } from '@clinical-launch/runtime/mode';
 import { namespaceSettings, namespacesOf } from '@clinical-launch/runtime/namespace-settings';
 import { audienceSetting } from '@clinical-launch/trust/trust';
 

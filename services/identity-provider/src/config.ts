@@ -1,9 +1,13 @@
 import { Type } from '@clinical-launch/contracts/type';
 import type { PatientPseudonyms } from '@clinical-launch/crypto/patient-pseudonym';
 import { readPatientPseudonyms } from '@clinical-launch/process/patient-pseudonyms';
-import { readEnvironment, readTogether, supportLineSetting } from '@clinical-launch/runtime/environment';
-import { isProduction } from '@clinical-launch/runtime/mode';
-import { readClientCertificateHeader } from '@clinical-launch/trust/client-certificate';
+import {
+  isProduction,
+  readEnvironment,
+  readTogether,
+  supportLineSetting,
+} from '@clinical-launch/runtime/environment';
+import { readClientCertificateHeader } from '@clinical-launch/trust/proof-of-possession';
 
 export type IdentityProviderConfig = {
   /** The public address of the platform. Every issuer is below it. */

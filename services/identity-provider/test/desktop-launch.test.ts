@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { placeOfTokenContext } from '@clinical-launch/crypto/seal-places';
+import { placeOfTokenContext } from '@clinical-launch/crypto/sealing-purposes';
 import type { Storage } from '@clinical-launch/storage/storage';
 import { TestClock } from '@clinical-launch/testing/test-clock';
 import { openTestStorage } from '@clinical-launch/testing/test-storage';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { tokenContextPurpose } from '@clinical-launch/crypto/seal-places';
 import { createSealer, type Sealer } from '@clinical-launch/crypto/sealing';
+import { tokenContextPurpose } from '@clinical-launch/crypto/sealing-purposes';
 import type { Storage } from '@clinical-launch/storage/storage';
 import { TestClock } from '@clinical-launch/testing/test-clock';
 import { openTestStorage } from '@clinical-launch/testing/test-storage';

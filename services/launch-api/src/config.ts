@@ -4,18 +4,18 @@ import { Type } from '@clinical-launch/contracts/type';
 import type { PatientPseudonyms } from '@clinical-launch/crypto/patient-pseudonym';
 import { readPatientPseudonyms } from '@clinical-launch/process/patient-pseudonyms';
 import {
+  isProduction,
   originSetting,
   publicUrlSetting,
   readEnvironment,
   readTogether,
 } from '@clinical-launch/runtime/environment';
-import { isProduction } from '@clinical-launch/runtime/mode';
 import {
   namespaceSettings,
   namespacesOf,
   xmlNamespaceSetting,
 } from '@clinical-launch/runtime/namespace-settings';
-import { readClientCertificateHeader } from '@clinical-launch/trust/client-certificate';
+import { readClientCertificateHeader } from '@clinical-launch/trust/proof-of-possession';
 
 export type LaunchApiConfig = {
   /** The origin at which callers reach this service. */

@@ -1,7 +1,7 @@
+import { publishDocument } from '@clinical-launch/http/answer';
 import { endpoint, type Handler } from '@clinical-launch/http/endpoint';
 import { problemDialect, type ServiceError } from '@clinical-launch/http/errors';
-import { countLaunchRefusals } from '@clinical-launch/http/launch-refusals';
-import { publishDocument } from '@clinical-launch/http/published-document';
+import { countLaunchRefusals } from '@clinical-launch/http/refusals';
 import type { RateLimiter } from '@clinical-launch/limits/rate-limit';
 import type { Service } from '@clinical-launch/process/service';
 import type { Clock } from '@clinical-launch/runtime/clock';
@@ -73,7 +73,7 @@ function publishedDocuments(config: LaunchApiConfig): Readonly<Record<string, Ha
     [addresses.orderSchema]: publishDocument({
       contentType: 'application/xml',
       make: async () => {
-        const { orderDocumentXsd } = await import('@clinical-launch/contracts/order/order-document-xsd');
+        const { orderDocumentXsd } = await import('@clinical-launch/contracts/order/order-document');
         return orderDocumentXsd(config.xmlNamespace);
       },
     }),

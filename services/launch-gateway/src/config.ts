@@ -1,6 +1,5 @@
 import { Type } from '@clinical-launch/contracts/type';
-import { publicUrlSetting, readEnvironment } from '@clinical-launch/runtime/environment';
-import { isProduction } from '@clinical-launch/runtime/mode';
+import { isProduction, publicUrlSetting, readEnvironment } from '@clinical-launch/runtime/environment';
 
 export type LaunchGatewayConfig = {
   /** Whether browsers reach the gateway over https. If so, session cookies are `Secure`. */

@@ -5,13 +5,13 @@ import { readAllowedNetworks } from '@clinical-launch/http/outbound-settings';
 import {
   assertTimeZone,
   type Environment,
+  isProduction,
   originSetting,
   publicUrlSetting,
   readEnvironment,
   supportLineSetting,
   timeZoneSetting,
 } from '@clinical-launch/runtime/environment';
-import { isProduction } from '@clinical-launch/runtime/mode';
 import { xmlNamespaceSetting } from '@clinical-launch/runtime/namespace-settings';
 
 /** The configuration of deliveries to the callback addresses of the clients. */

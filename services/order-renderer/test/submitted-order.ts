@@ -1,8 +1,8 @@
 import { createEvent } from '@clinical-launch/contracts/events/cloud-event';
 import type { Order, OrderBatch } from '@clinical-launch/contracts/order/order';
 import { withoutUndefined } from '@clinical-launch/contracts/schema';
-import { placeOfOrder } from '@clinical-launch/crypto/seal-places';
 import type { Sealer } from '@clinical-launch/crypto/sealing';
+import { placeOfOrder } from '@clinical-launch/crypto/sealing-purposes';
 
 type Submission = {
   readonly sealer: Sealer;

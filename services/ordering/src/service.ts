@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { createTimeWriter } from '@clinical-launch/contracts/written-time';
+import { createTimeWriter } from '@clinical-launch/contracts/time';
 import type { Sealers } from '@clinical-launch/crypto/sealing-purposes';
 import type { EventBus } from '@clinical-launch/events/event-bus';
 import { startRelay } from '@clinical-launch/events/relay';

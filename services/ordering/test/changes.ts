@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { EventData } from '@clinical-launch/contracts/events/catalogue';
 import { parseOrder } from '@clinical-launch/contracts/order/order';
-import { placeOfOrder } from '@clinical-launch/crypto/seal-places';
+import { placeOfOrder } from '@clinical-launch/crypto/sealing-purposes';
 import { waitLimitMs } from '@clinical-launch/testing/until';
 import { recordSamples, samplesOf } from '../src/domain/record-samples.ts';
 import type { TestRequest } from '../src/domain/test-request.ts';

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { localDay } from '@clinical-launch/contracts/time';
-import { writtenDate } from '@clinical-launch/contracts/written-time';
+import { localDay, writtenDate } from '@clinical-launch/contracts/time';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { openOrderingDatabase } from '../src/store/database.ts';
 import { openChange, submitChange } from './changes.ts';

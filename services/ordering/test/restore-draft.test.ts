@@ -1,5 +1,5 @@
 import type { LaunchContext } from '@clinical-launch/contracts/launch-context';
-import { createTimeWriter } from '@clinical-launch/contracts/written-time';
+import { createTimeWriter } from '@clinical-launch/contracts/time';
 import { openPostgresStorage } from '@clinical-launch/storage/postgres-storage';
 import { createTestDatabase } from '@clinical-launch/testing/test-database';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import { type Order, parseOrder } from '@clinical-launch/contracts/order/order';
-import { placeOfOrder } from '@clinical-launch/crypto/seal-places';
+import { placeOfOrder } from '@clinical-launch/crypto/sealing-purposes';
 import { waitLimitMs } from '@clinical-launch/testing/until';
 import { openOrderingDatabase } from '../src/store/database.ts';
 import type { Application, OpenLaunch } from './launches.ts';

@@ -1,6 +1,6 @@
 import { assertCloudEvent, type CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import { parseOrder } from '@clinical-launch/contracts/order/order';
-import { placeOfOrder } from '@clinical-launch/crypto/seal-places';
+import { placeOfOrder } from '@clinical-launch/crypto/sealing-purposes';
 import { until } from '@clinical-launch/testing/until';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { openOrderingDatabase } from '../src/store/database.ts';

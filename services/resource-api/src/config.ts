@@ -2,7 +2,7 @@ import type { Namespaces } from '@clinical-launch/contracts/namespaces';
 import { Type } from '@clinical-launch/contracts/type';
 import { type Environment, publicUrlSetting, readEnvironment } from '@clinical-launch/runtime/environment';
 import { namespaceSettings } from '@clinical-launch/runtime/namespace-settings';
-import { readClientCertificateHeader } from '@clinical-launch/trust/client-certificate';
+import { readClientCertificateHeader } from '@clinical-launch/trust/proof-of-possession';
 
 export type ResourceApiConfig = {
   /** The origin at which partners reach the platform. The `htu` of a DPoP proof starts with this origin. */

@@ -1,8 +1,8 @@
 import { fhirResourceTypes } from '@clinical-launch/contracts/token-context';
 import type { Sealers } from '@clinical-launch/crypto/sealing-purposes';
+import { publishDocument } from '@clinical-launch/http/answer';
 import { endpoint, type Handler } from '@clinical-launch/http/endpoint';
 import { type ErrorDialect, fhirDialect, oauthDialect, ServiceError } from '@clinical-launch/http/errors';
-import { publishDocument } from '@clinical-launch/http/published-document';
 import type { RateLimiter } from '@clinical-launch/limits/rate-limit';
 import type { Service } from '@clinical-launch/process/service';
 import type { Clock } from '@clinical-launch/runtime/clock';
@@ -11,9 +11,13 @@ import type { AccessTokenVerifier } from '@clinical-launch/trust/access-tokens';
 import type { RegistrySource } from '@clinical-launch/trust/registry-file';
 import type { ResourceApiConfig } from './config.ts';
 import { fhirResources, issuerPath, launchResources, type Resource } from './domain/resources.ts';
-import { getCapabilityStatement } from './http/get-capability-statement.ts';
 import { auditRefusal, getResource } from './http/get-resource.ts';
-import { getResourceMetadata, metadataPath, withResourceMetadata } from './http/get-resource-metadata.ts';
+import {
+  getCapabilityStatement,
+  getResourceMetadata,
+  metadataPath,
+  withResourceMetadata,
+} from './http/get-resource-metadata.ts';
 import { createRevocations } from './store/revocations.ts';
 
 export type ResourceApiDependencies = {

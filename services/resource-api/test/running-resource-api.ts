@@ -1,8 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { defaultNamespaces } from '@clinical-launch/contracts/namespaces';
 import { parseRegistry } from '@clinical-launch/contracts/registry-reading';
-import { placeOfTokenContext } from '@clinical-launch/crypto/seal-places';
 import { createSealer, type Sealer } from '@clinical-launch/crypto/sealing';
+import { placeOfTokenContext } from '@clinical-launch/crypto/sealing-purposes';
 import { createOutboundFetch } from '@clinical-launch/http/outbound-fetch';
 import { loopbackNetworks } from '@clinical-launch/http/outbound-settings';
 import { createTestDependencies, serveForTest } from '@clinical-launch/testing/serve';

@@ -12,7 +12,7 @@ import { readLaunchGatewayConfig } from '@clinical-launch/launch-gateway/config'
 import { launchGateway } from '@clinical-launch/launch-gateway/service';
 import { createAttempts } from '@clinical-launch/limits/attempts';
 import { readPatientPseudonyms } from '@clinical-launch/process/patient-pseudonyms';
-import type { Mount } from '@clinical-launch/process/start-services';
+import type { Mount } from '@clinical-launch/process/service';
 import { readResourceApiConfig } from '@clinical-launch/resource-api/config';
 import { resourceApi } from '@clinical-launch/resource-api/service';
 import type { Storage } from '@clinical-launch/storage/storage';

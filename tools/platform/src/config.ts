@@ -5,12 +5,12 @@ import { requireParts } from '@clinical-launch/process/parts';
 import {
   ConfigurationError,
   type Environment,
+  isProduction,
   publicUrlSetting,
   readEnvironment,
   readTogether,
 } from '@clinical-launch/runtime/environment';
 import { logLevelSetting } from '@clinical-launch/runtime/logger';
-import { isProduction } from '@clinical-launch/runtime/mode';
 
 const port = { minimum: 0, maximum: 65_535 };
 

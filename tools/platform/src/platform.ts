@@ -20,13 +20,17 @@ import { ordering } from '@clinical-launch/ordering/service';
 import { readSharedEventKeys } from '@clinical-launch/process/event-keys';
 import { openRevocationsPart } from '@clinical-launch/process/revocations-part';
 import { openSealers } from '@clinical-launch/process/sealing-keys';
-import { type Mount, startServices } from '@clinical-launch/process/start-services';
+import { type Mount, startServices } from '@clinical-launch/process/service';
 import { readResourceApiConfig } from '@clinical-launch/resource-api/config';
 import { resourceApi } from '@clinical-launch/resource-api/service';
 import { type Clock, systemClock } from '@clinical-launch/runtime/clock';
-import { type Environment, readTogether } from '@clinical-launch/runtime/environment';
+import {
+  assertPublicAddresses,
+  type Environment,
+  isProduction,
+  readTogether,
+} from '@clinical-launch/runtime/environment';
 import type { Logger } from '@clinical-launch/runtime/logger';
-import { assertPublicAddresses, isProduction } from '@clinical-launch/runtime/mode';
 import { dialectOf } from '@clinical-launch/simulators/dialect';
 import { simulators } from '@clinical-launch/simulators/simulators';
 import { createFollowingVerifier } from '@clinical-launch/trust/access-tokens';

@@ -4,8 +4,8 @@ import { startMetrics } from '@clinical-launch/process/process-metrics';
 import { readTelemetry } from '@clinical-launch/process/telemetry-settings';
 import { startTracing } from '@clinical-launch/process/tracing';
 import { systemClock } from '@clinical-launch/runtime/clock';
+import { isProduction } from '@clinical-launch/runtime/environment';
 import { createServiceLogger, initialLogLevel } from '@clinical-launch/runtime/logger';
-import { isProduction } from '@clinical-launch/runtime/mode';
 import { startPlatform } from './platform.ts';
 import { readableLog, summaryOf } from './terminal.ts';
 

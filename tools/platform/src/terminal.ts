@@ -1,5 +1,4 @@
-import type { Environment } from '@clinical-launch/runtime/environment';
-import { isProduction } from '@clinical-launch/runtime/mode';
+import { type Environment, isProduction } from '@clinical-launch/runtime/environment';
 import { readRegistryFile } from '@clinical-launch/trust/registry-file';
 import pretty from 'pino-pretty';
 import { readDemoConfig } from './config.ts';

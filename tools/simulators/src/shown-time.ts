@@ -1,5 +1,4 @@
-import { localTime } from '@clinical-launch/contracts/time';
-import { shortened, writtenDate } from '@clinical-launch/contracts/written-time';
+import { localTime, shortened, writtenDate } from '@clinical-launch/contracts/time';
 
 /** Returns a date written YYYY-MM-DD as people write it: `28 Feb 1958`. */
 export const shownDate = (date: string): string => shortened(writtenDate(date));

@@ -10,10 +10,10 @@ import type { Clock } from '@clinical-launch/runtime/clock';
 import {
   ConfigurationError,
   type Environment,
+  isProduction,
   publicUrlSetting,
   readEnvironment,
 } from '@clinical-launch/runtime/environment';
-import { isProduction } from '@clinical-launch/runtime/mode';
 import type { RegistrySource } from '@clinical-launch/trust/registry-file';
 import { type Dialect, readDialect } from './dialect.ts';
 import { createRecorder, type Recorder } from './wire/recorder.ts';

@@ -15,9 +15,8 @@ import { createOutboundFetch } from '@clinical-launch/http/outbound-fetch';
 import { listenLocally } from '@clinical-launch/platform/https';
 import { startPlatform } from '@clinical-launch/platform/platform';
 import { type Clock, systemClock } from '@clinical-launch/runtime/clock';
-import { ConfigurationError, type Environment } from '@clinical-launch/runtime/environment';
+import { ConfigurationError, type Environment, isProduction } from '@clinical-launch/runtime/environment';
 import type { Logger } from '@clinical-launch/runtime/logger';
-import { isProduction } from '@clinical-launch/runtime/mode';
 import { readDialect } from '@clinical-launch/simulators/dialect';
 import { createHostClient, type HostClient } from '@clinical-launch/simulators/host/desktop-launch';
 import { getPatient, records } from '@clinical-launch/simulators/records';
@@ -101,21 +100,14 @@ export async function startTwin(options: TwinOptions): Promise<Twin> {
       clock,
       isProduction: false,
     });
-    const proxyAt = (basePath: string) =>
-      createRecordingProxy({
-        target: new URL(platformUrl),
-        publicUrl: new URL(publicUrl),
-        basePath,
-        ...recording,
-        ...withoutUndefined({ slowMs: options.slowMs }),
-      });
     const clientIds = clientIdsIn(registry?.path ?? options.registryFile ?? demoRegistry);
-    const ofClients = createClientProxies({
-      path: clientsPath,
-      clientIds: () => clientIds,
-      proxyOf: (_, basePath) => proxyAt(basePath),
+    const proxies = createProxies(clientIds, {
+      target: new URL(platformUrl),
+      publicUrl: new URL(publicUrl),
+      ...recording,
+      ...withoutUndefined({ slowMs: options.slowMs }),
     });
-    answer = chooseBy(publicUrl, { control, ofClients, forward: proxyAt('') });
+    answer = chooseBy(publicUrl, { control, ...proxies });
     return {
       url: platform.publicUrl,
       certificate: server.certificate,
@@ -141,6 +133,19 @@ const startingUp: RequestListener = (_request, response) => {
 
 /** The path of the base addresses. */
 const clientsPath = '/api';
+
+/** Creates the proxy of all clients, and the proxies of the base addresses. */
+const createProxies = (
+  clientIds: readonly string[],
+  options: Parameters<typeof createRecordingProxy>[0],
+) => ({
+  forward: createRecordingProxy(options),
+  ofClients: createClientProxies({
+    path: clientsPath,
+    clientIds: () => clientIds,
+    proxyOf: (_, basePath) => createRecordingProxy({ ...options, basePath }),
+  }),
+});
 
 /**
  * Answers the requests for the twin itself, and forwards all others to the platform, those at the base

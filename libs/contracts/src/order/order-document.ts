@@ -1,6 +1,9 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { type CodedIdentifier, isPrintable } from '../coded-identifiers.ts';
-import { escapeMarkup as text } from '../formats.ts';
+import { escapeMarkup, escapeMarkup as text } from '../formats.ts';
 import type { LaunchOrganization, LaunchPatient, LaunchPractitioner } from '../launch-context.ts';
+import { defaultXmlNamespace } from '../namespaces.ts';
 import { localDateTime } from '../time.ts';
 import type { Code, CodeScheme, Order, OrderBatch, OrderedTest, OrderSample } from './order.ts';
 
@@ -126,4 +129,18 @@ const nationalSchemes: Readonly<Record<string, CodeScheme>> = {
 
 function codeOf({ system, value }: CodedIdentifier): Code {
   return { value, scheme: nationalSchemes[system] ?? 'LOCAL' };
+}
+
+/**
+ * The path of the file with the XML Schema of the order document, for tools that read files. The schema in
+ * the file has the default namespace.
+ */
+const xsdPath = fileURLToPath(new URL('order-document.xsd', import.meta.url));
+
+/**
+ * Returns the XML Schema 1.0 of the order document for a namespace ({xml_ns}). Do not call this function for
+ * each request, because it reads the file.
+ */
+export function orderDocumentXsd(xmlNamespace: string = defaultXmlNamespace): string {
+  return readFileSync(xsdPath, 'utf8').replaceAll(defaultXmlNamespace, () => escapeMarkup(xmlNamespace));
 }

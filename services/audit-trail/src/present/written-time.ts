@@ -1,5 +1,4 @@
-import { localTime } from '@clinical-launch/contracts/time';
-import { shortened, writtenDate } from '@clinical-launch/contracts/written-time';
+import { localTime, shortened, writtenDate } from '@clinical-launch/contracts/time';
 
 /** A time for a page: as ISO 8601 for programs, as text for readers, and in a short form for tables. */
 export type WrittenTime = { readonly iso: string; readonly text: string; readonly short: string };

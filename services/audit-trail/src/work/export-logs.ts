@@ -6,7 +6,7 @@ import { observeExport } from '../metrics.ts';
 import type { ChainReader } from '../store/chain-reader.ts';
 import type { ExportedRow, ExportedRows } from '../store/exported-rows.ts';
 import type { Progress } from '../store/progress.ts';
-import { startRepeated } from './repeated.ts';
+import { startRepeated } from './read-pages.ts';
 
 const name = 'export logs';
 const everyMs = 5000;

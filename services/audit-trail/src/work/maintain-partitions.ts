@@ -5,7 +5,7 @@ import { boundsOf, partitionOf } from '../domain/row-chain.ts';
 import type { ChainReader } from '../store/chain-reader.ts';
 import type { Checkpoints } from '../store/checkpoints.ts';
 import type { Partitions } from '../store/partitions.ts';
-import { startRepeated } from './repeated.ts';
+import { startRepeated } from './read-pages.ts';
 
 type PartitionOptions = {
   readonly chain: ChainReader;

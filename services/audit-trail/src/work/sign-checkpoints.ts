@@ -2,7 +2,7 @@ import type { Clock } from '@clinical-launch/runtime/clock';
 import type { Logger } from '@clinical-launch/runtime/logger';
 import type { ChainReader } from '../store/chain-reader.ts';
 import type { Checkpoints } from '../store/checkpoints.ts';
-import { startRepeated } from './repeated.ts';
+import { startRepeated } from './read-pages.ts';
 
 type SignOptions = {
   readonly chain: ChainReader;

@@ -8,7 +8,7 @@ import { nameOf, readCheckpoint } from '../domain/checkpoint.ts';
 import type { ChainReader } from '../store/chain-reader.ts';
 import type { Checkpoints } from '../store/checkpoints.ts';
 import type { Progress } from '../store/progress.ts';
-import { startRepeated } from './repeated.ts';
+import { startRepeated } from './read-pages.ts';
 import { type Verification, type VerifiedPlace, verifyAudit } from './verify-audit.ts';
 
 type VerifyOptions = {

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { actions } from '@clinical-launch/contracts/launch-context';
+import { type Action, actions } from '@clinical-launch/contracts/launch-context';
+import type { Namespaces } from '@clinical-launch/contracts/namespaces';
+import { exampleServiceRequest } from '@clinical-launch/contracts/published/example-service-request';
 import { redirect } from '@clinical-launch/http/answer';
 import { readForm } from '@clinical-launch/http/body';
 import type { Endpoint } from '@clinical-launch/http/endpoint';
 import { ServiceError } from '@clinical-launch/http/errors';
-import { actsOnExisting, examplePayload, syntheticPatients } from '../domain/example-launch.ts';
 import { judgedPayload } from '../present/judged-payload.ts';
 import { inOwnFrame } from './pages.ts';
 import type { Portal, Visit } from './portal.ts';
@@ -85,3 +86,80 @@ const isAncestor = (origin: string, ancestors: readonly string[] = []): boolean 
     const [scheme = '', domain] = ancestor.split('*');
     return domain === undefined ? ancestor === origin : origin.startsWith(scheme) && origin.endsWith(domain);
   });
+
+/** A synthetic patient. Numbers that begin with 999 are never issued to people. */
+type SyntheticPatient = {
+  readonly nhsNumber: string;
+  readonly family: string;
+  readonly given: readonly string[];
+  readonly birthDate: string;
+  readonly gender: 'male' | 'female' | 'other' | 'unknown';
+};
+
+const syntheticPatients: readonly SyntheticPatient[] = [
+  { nhsNumber: '9990000018', family: 'Specimen', given: ['Ada'], birthDate: '1957-04-03', gender: 'female' },
+  {
+    nhsNumber: '9990000085',
+    family: 'O’Sample',
+    given: ['Brân', 'Huw'],
+    birthDate: '1984-11-21',
+    gender: 'male',
+  },
+  { nhsNumber: '9990000158', family: 'Test-Case', given: ['Zoë'], birthDate: '2019-02-28', gender: 'female' },
+  { nhsNumber: '9990000220', family: 'Placeholder', given: [], birthDate: '1932-07-14', gender: 'unknown' },
+];
+
+/** The actions that may repeat the identifier of an OrderTest. They then open its request. */
+const actsOnExisting: readonly Action[] = ['UpdateTest', 'PatientSampleQueue', 'PatientReport'];
+
+type ExampleLaunch = {
+  readonly patient: SyntheticPatient;
+  /** The NHS number to send, which may differ from the number of the patient. */
+  readonly nhsNumber: string;
+  readonly action: Action;
+  readonly identifier: string;
+  /** A FHIR dateTime with offset. */
+  readonly authoredOn: string;
+  /** The practice of the requester. If absent, the payload contains the practice of the published example. */
+  readonly practice?: { readonly system: string; readonly code: string };
+};
+
+/**
+ * Returns the published example payload with the chosen patient, action, identifier and practice. Its performer
+ * is the laboratory of the shipped catalogue.
+ */
+function examplePayload(launch: ExampleLaunch, namespaces: Namespaces) {
+  const { action, identifier, authoredOn, practice } = launch;
+  const { fhir, nhs } = namespaces;
+  const example = exampleServiceRequest(namespaces);
+  const laboratory = { system: `${fhir}/Id/performing-org`, value: 'RCB00' };
+  const adapted: Readonly<Record<string, object>> = {
+    'patient-1': patientOf(launch, namespaces),
+    'organization-1':
+      practice === undefined ? {} : { identifier: [practiceIdentifier(practice, { fhir, nhs })] },
+    'organization-2': { identifier: [laboratory], name: 'North Coast Pathology' },
+  };
+  return {
+    ...example,
+    extension: example.extension.map((one) => ('valueString' in one ? { ...one, valueString: action } : one)),
+    identifier: example.identifier.map((one) => ({ ...one, value: identifier })),
+    authoredOn,
+    contained: example.contained.map((resource) => ({ ...resource, ...adapted[resource.id] })),
+  };
+}
+
+function patientOf({ patient, nhsNumber }: ExampleLaunch, { nhs }: Namespaces) {
+  const { family, given, birthDate, gender } = patient;
+  const name = { use: 'usual', family, ...(given.length === 0 ? {} : { given }) };
+  return {
+    name: [name],
+    birthDate,
+    gender,
+    identifier: [{ system: `${nhs}/Id/nhs-number`, value: nhsNumber }],
+  };
+}
+
+const practiceIdentifier = (
+  { system, code }: { readonly system: string; readonly code: string },
+  { fhir, nhs }: Pick<Namespaces, 'fhir' | 'nhs'>,
+) => ({ system: `${system === 'ods-organization-code' ? nhs : fhir}/Id/${system}`, value: code });

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { sendText } from '@clinical-launch/http/answer';
+import { redirect, sendText } from '@clinical-launch/http/answer';
 import { type Endpoint, type Handler, textParameter } from '@clinical-launch/http/endpoint';
 import { ServiceError } from '@clinical-launch/http/errors';
+import { baseAddressOf } from './client-proxy.ts';
 import type { Portal } from './portal.ts';
 
 /** The documents that `npm run docs` writes. */
@@ -51,3 +52,21 @@ export function documentPages({ open, show }: Pick<Portal, 'open' | 'show'>): En
     }),
   ];
 }
+
+/**
+ * Creates the start page at `/developers/`. It shows how to sign in, or the client of a developer who is signed
+ * in. Also redirects `/developers`, which people type.
+ */
+export const home = (portal: Portal): readonly Endpoint[] => [
+  portal.open('/developers', { GET: ({ response }) => redirect(response, '/developers/', 308) }),
+  portal.open('/developers/', {
+    GET(exchange) {
+      const { config, show, findVisit, clients } = portal;
+      const client = findVisit(exchange)?.client;
+      // Shows the realm of the sandbox clients, because developers do not know it yet.
+      const realm = client?.realm ?? [...clients().values()].find((one) => one.realm !== undefined)?.realm;
+      const baseAddress = client && baseAddressOf(config.publicUrl, client.clientId);
+      show(exchange.response, 'home.njk', { current: 'home', config, client, realm, baseAddress });
+    },
+  }),
+];

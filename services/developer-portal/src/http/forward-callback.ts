@@ -5,8 +5,7 @@ import {
   sampleCallbackBody,
 } from '@clinical-launch/conformance/pms-callbacks';
 import type { Receiver } from '@clinical-launch/conformance/runs';
-import { openCallbackSecrets } from '@clinical-launch/crypto/callback-secrets';
-import { signatureHeaders } from '@clinical-launch/crypto/webhook-signature';
+import { openCallbackSecrets, signatureHeaders } from '@clinical-launch/crypto/webhook-signature';
 import { ServiceError } from '@clinical-launch/http/errors';
 import { OutboundError } from '@clinical-launch/http/outbound-error';
 import { createOutboundFetch, type OutboundFetch } from '@clinical-launch/http/outbound-fetch';

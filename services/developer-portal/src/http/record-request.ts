@@ -1,6 +1,6 @@
 import { type Exchange, endpointOf, membersOf } from '@clinical-launch/conformance/exchange';
 import { pmsProtocol } from '@clinical-launch/conformance/pms';
-import type { RecordedRequest } from '../domain/recorded-request.ts';
+import type { RecordedRequest } from '../store/recorded-requests.ts';
 
 /** The headers whose values are stored: the platform sets them, or they have a small set of values. */
 const shownHeaders = new Set([

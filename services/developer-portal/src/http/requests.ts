@@ -8,12 +8,10 @@ import { closedObject, compileSchema, withoutUndefined } from '@clinical-launch/
 import { Type } from '@clinical-launch/contracts/type';
 import { redirect, sendJson } from '@clinical-launch/http/answer';
 import type { Endpoint } from '@clinical-launch/http/endpoint';
-import type { RecordedRequest } from '../domain/recorded-request.ts';
-import type { RecordedRequests } from '../store/recorded-requests.ts';
+import type { RecordedRequest, RecordedRequests } from '../store/recorded-requests.ts';
 import { baseAddressOf } from './client-proxy.ts';
 import { wantsPage } from './pages.ts';
-import type { Portal } from './portal.ts';
-import { readMembers } from './read-members.ts';
+import { type Portal, readMembers } from './portal.ts';
 
 const wantedFault = compileSchema(
   closedObject({

@@ -4,8 +4,11 @@ import type { Fault } from '@clinical-launch/contracts/fault';
 import { compileSchema, createParser } from '@clinical-launch/contracts/schema';
 import { Type } from '@clinical-launch/contracts/type';
 import { readForm } from '@clinical-launch/http/body';
+import type { Endpoint } from '@clinical-launch/http/endpoint';
 import { ServiceError, temporarilyUnavailable, tooMany } from '@clinical-launch/http/errors';
 import { problemSchema } from '@clinical-launch/http/openapi/error-schemas';
+import { createRateLimiter } from '@clinical-launch/limits/rate-limit';
+import { judgedPayload } from '../present/judged-payload.ts';
 import type { Portal, Visit } from './portal.ts';
 
 /** The maximum size of a payload in bytes, which is the limit of the launch API. */
@@ -92,4 +95,26 @@ function refusalOf(status: number, retryAfterSeconds: number): ServiceError {
         cause: new Error(`The launch API answered ${status}`),
       });
   }
+}
+
+const checksPerSecond = 5;
+
+/**
+ * Creates the page that shows the faults of a pasted payload at their lines. Does not store the payload, and
+ * shows it only in the answer to the form, because a developer may paste the data of a patient. Answers 429 to
+ * more than five payloads of a session in a second.
+ */
+export function payloadChecker(portal: Portal): Endpoint {
+  const limiter = createRateLimiter(portal.clock);
+  return portal.behindSignIn('/developers/payload', {
+    GET({ response }) {
+      portal.show(response, 'payload.njk', {});
+    },
+    async POST(visit) {
+      limiter.count(visit.sessionId, checksPerSecond);
+      const payload = await readPayload(visit);
+      const { faults } = await sendPayload(portal, visit, { path: '/AccessApi/Validate', payload });
+      portal.show(visit.response, 'payload.njk', { judged: judgedPayload(payload, faults) });
+    },
+  });
 }

@@ -6,7 +6,7 @@ import { authorizationOf, queryOf } from '@clinical-launch/http/request-target';
 import { setCookie } from '@clinical-launch/pages/cookies';
 import { isOwnForm } from '@clinical-launch/pages/own-form';
 import { credentialsOf } from '../domain/sandbox-clients.ts';
-import { addressSeconds } from '../domain/session-times.ts';
+import { addressSeconds } from '../store/sessions.ts';
 import { foreignForm, type Portal } from './portal.ts';
 
 /**

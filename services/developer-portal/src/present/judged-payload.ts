@@ -1,6 +1,5 @@
 import type { Fault, FaultCode } from '@clinical-launch/contracts/fault';
 import { findNodeAtLocation, type Node, parseTree } from 'jsonc-parser';
-import { faultRules } from '../domain/fault-rules.ts';
 
 /** A fault with its position in the text of the payload. Lines and columns count from 1. */
 type PlacedFault = {
@@ -12,7 +11,7 @@ type PlacedFault = {
 };
 
 /** A payload as a list of lines, and its faults in the order of the lines. */
-export type JudgedPayload = {
+type JudgedPayload = {
   readonly text: string;
   /** True if the payload was sent on one line, so that `text` is formatted. */
   readonly isFormatted: boolean;
@@ -107,3 +106,22 @@ function placeOf(at: number, starts: readonly number[]) {
   }
   return { line, column: at - (starts[line - 1] ?? 0) + 1 };
 }
+
+/**
+ * The rule that a payload breaks, by the code of its fault. The message of a fault adds the limit or the valid
+ * values.
+ */
+const faultRules: Readonly<Record<FaultCode, string>> = {
+  structure: 'The payload is one JSON object in UTF-8, and each value has the JSON type of its element.',
+  required: 'Each element that the specification requires is present.',
+  value: 'Each value has the form of its element, such as a date that exists.',
+  'code-invalid': 'The value is one of the values that the specification lists.',
+  'too-long': 'A text has at most as many characters as its element allows.',
+  invariant: 'The entries of a list are consistent. For example, a patient has exactly one usual name.',
+  duplicate: 'An object contains each member once, and contained resources have different ids.',
+  'not-found': 'Each reference refers to a resource in contained.',
+  'multiple-matches': 'Each reference refers to exactly one resource.',
+  'business-rule': 'The value is agreed with the operator. A sandbox client sends synthetic patients only.',
+  'not-supported': 'The service supports the request.',
+  'too-costly': 'The payload contains only elements of the specification, and is not deeply nested.',
+};

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '@clinical-launch/runtime/clock';
 import { LRUCache } from 'lru-cache';
-import { addressSeconds, sessionSeconds } from '../domain/session-times.ts';
 
 /** The session of a developer, who is signed in for one sandbox client. */
 export type DeveloperSession = {
@@ -74,3 +73,8 @@ export function createSessions(clock: Clock) {
     end: (id: string) => open.delete(id),
   };
 }
+
+/** The lifetime in seconds of the one-time address that opens a session. */
+export const addressSeconds = 60;
+/** The maximum lifetime in seconds of a session. */
+const sessionSeconds = 8 * 3600;

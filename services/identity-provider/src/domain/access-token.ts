@@ -1,6 +1,6 @@
 import type { RegisteredClient } from '@clinical-launch/contracts/registry';
+import { confirmationOf } from '../grants/bindings.ts';
 import type { IssuingRealm } from './realms.ts';
-import { confirmationOf } from './token-binding.ts';
 
 /** The seconds by which verifiers' clocks may be behind ours. */
 export const notBeforeSlackSeconds = 10;

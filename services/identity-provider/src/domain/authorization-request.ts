@@ -5,13 +5,12 @@ import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { isRegisteredRedirect } from './addresses.ts';
 import { ticketOfRequestUri } from './pushed-request.ts';
 import type { DesktopIssuingRealm } from './realms.ts';
-import { narrowScope } from './scopes.ts';
 
 /**
  * The error codes of an authorization request (RFC 6749 section 4.1.2.1, RFC 9101 section 7, OpenID Connect
  * Core 1.0 section 3.1.2.6).
  */
-export type AuthorizeErrorCode =
+type AuthorizeErrorCode =
   | 'invalid_request'
   | 'unauthorized_client'
   | 'unsupported_response_type'
@@ -63,7 +62,7 @@ type Rule = {
 };
 
 /** A published rule. The message completes a sentence that starts with the parameter's name. */
-export type AuthorizationRule = Pick<Rule, 'name' | 'message'> & { readonly isOptional: boolean };
+type AuthorizationRule = Pick<Rule, 'name' | 'message'> & { readonly isOptional: boolean };
 
 const invalid = 'invalid_request' as const;
 const stateBytes = 2048;
@@ -315,4 +314,20 @@ function faultsOf(rule: Rule, { sent, partner, realm }: SentParameters): Paramet
   if (rule.fits(value, partner, realm)) return [];
   const code = typeof rule.code === 'function' ? rule.code(value) : rule.code;
   return [{ name, code, message: rule.message + (rule.hint?.(value, partner) ?? '') }];
+}
+
+const scopeForm = /^[!#-[\]-~]+( [!#-[\]-~]+)*$/;
+
+/**
+ * Returns the words of a scope, each once and in order (RFC 6749 section 3.3), or undefined if the scope is
+ * malformed.
+ */
+function readScope(scope: string): readonly string[] | undefined {
+  return scopeForm.test(scope) ? [...new Set(scope.split(' '))] : undefined;
+}
+
+/** Returns the words of the requested scope if all of them may be granted. Otherwise returns undefined. */
+export function narrowScope(requested: string, mayBeGiven: readonly string[]): readonly string[] | undefined {
+  const words = readScope(requested);
+  return words?.every((word) => mayBeGiven.includes(word)) === true ? words : undefined;
 }

@@ -1,5 +1,5 @@
 import type { RegisteredClient } from '@clinical-launch/contracts/registry';
-import type { ClientCertificate } from '@clinical-launch/trust/client-certificate';
+import type { ClientCertificate } from '@clinical-launch/trust/proof-of-possession';
 import { hasKeys } from './client-assertion.ts';
 
 type Registered = Pick<

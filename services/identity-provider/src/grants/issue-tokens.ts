@@ -3,8 +3,8 @@ import type { DesktopContext } from '@clinical-launch/contracts/desktop-context'
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import type { TokenContext } from '@clinical-launch/contracts/token-context';
 import type { PatientPseudonyms } from '@clinical-launch/crypto/patient-pseudonym';
-import { placeOfTokenContext, tokenContextPurpose } from '@clinical-launch/crypto/seal-places';
 import type { Sealer } from '@clinical-launch/crypto/sealing';
+import { placeOfTokenContext, tokenContextPurpose } from '@clinical-launch/crypto/sealing-purposes';
 import type { Call } from '@clinical-launch/http/call';
 import type { Clock } from '@clinical-launch/runtime/clock';
 import {
@@ -15,8 +15,8 @@ import {
 } from '../domain/desktop-tokens.ts';
 import type { DesktopIssuingRealm } from '../domain/realms.ts';
 import { smartContext } from '../domain/smart-context.ts';
-import type { TokenBinding } from '../domain/token-binding.ts';
 import type { KeyRing } from '../keys/key-ring.ts';
+import type { TokenBinding } from './bindings.ts';
 import type { TokenAnswer } from './grant.ts';
 
 type TokenIssueDependencies = {

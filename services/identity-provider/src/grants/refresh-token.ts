@@ -2,6 +2,7 @@ import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import type { Outbox } from '@clinical-launch/events/event-bus';
 import { launchOf } from '@clinical-launch/tickets/ticket-format';
 import type { FoundTicket, Redemption, Tickets } from '@clinical-launch/tickets/tickets';
+import { narrowScope } from '../domain/authorization-request.ts';
 import { isConfidential } from '../domain/client-certificates.ts';
 import {
   type Link,
@@ -9,7 +10,6 @@ import {
   readRefreshToken,
   revocationSeconds,
 } from '../domain/desktop-chain.ts';
-import { narrowScope } from '../domain/scopes.ts';
 import { TokenRefusal, tooManyRefreshes } from '../errors.ts';
 import { assertDpopKey, certificateToBind, usingUp } from './bindings.ts';
 import { describedGrants, type PartnerGrant, type PartnerRequest, type TokenAnswer } from './grant.ts';

@@ -7,7 +7,7 @@ import type { Attempts } from '@clinical-launch/limits/attempts';
 import type { RateLimiter } from '@clinical-launch/limits/rate-limit';
 import type { Clock } from '@clinical-launch/runtime/clock';
 import type { SingleUse, Tickets } from '@clinical-launch/tickets/tickets';
-import { type ClientCertificate, clientCertificateOf } from '@clinical-launch/trust/client-certificate';
+import { type ClientCertificate, clientCertificateOf } from '@clinical-launch/trust/proof-of-possession';
 import { hasCertificates, isCertificateOf } from '../domain/client-certificates.ts';
 import { checkClientSecret } from '../domain/client-secrets.ts';
 import { TokenRefusal } from '../errors.ts';

@@ -1,6 +1,6 @@
 import type { RegisteredPartner } from '@clinical-launch/contracts/registry';
 import { authorizationOf } from '@clinical-launch/http/request-target';
-import { clientCertificateOf } from '@clinical-launch/trust/client-certificate';
+import { clientCertificateOf } from '@clinical-launch/trust/proof-of-possession';
 import { hasCertificates, isCertificateOf, isConfidential } from '../domain/client-certificates.ts';
 import type { DesktopIssuingRealm } from '../domain/realms.ts';
 import { TokenRefusal } from '../errors.ts';

@@ -19,8 +19,7 @@ import { signInClaims } from '../domain/desktop-tokens.ts';
 import { readPushedParameters } from '../domain/pushed-request.ts';
 import type { DesktopIssuingRealm } from '../domain/realms.ts';
 import { TokenRefusal } from '../errors.ts';
-import { type DesktopExchange, type NamedExchange, senderOf } from './realm-guards.ts';
-import { readTokenForm } from './token-form.ts';
+import { type DesktopExchange, type NamedExchange, readTokenForm, senderOf } from './realm-guards.ts';
 
 type AuthorizeDependencies = {
   readonly tickets: Tickets;

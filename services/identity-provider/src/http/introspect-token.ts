@@ -1,7 +1,7 @@
 import { isTokenContext, type TokenContext } from '@clinical-launch/contracts/token-context';
 import type { PatientPseudonyms } from '@clinical-launch/crypto/patient-pseudonym';
-import { placeOfTokenContext, tokenContextPurpose } from '@clinical-launch/crypto/seal-places';
 import type { Sealer } from '@clinical-launch/crypto/sealing';
+import { placeOfTokenContext, tokenContextPurpose } from '@clinical-launch/crypto/sealing-purposes';
 import type { Outbox } from '@clinical-launch/events/event-bus';
 import { sendJson } from '@clinical-launch/http/answer';
 import type { Handler } from '@clinical-launch/http/endpoint';
@@ -9,18 +9,17 @@ import { authorizationOf } from '@clinical-launch/http/request-target';
 import type { RateLimiter } from '@clinical-launch/limits/rate-limit';
 import type { Tickets } from '@clinical-launch/tickets/tickets';
 import { type AccessTokenVerifier, assertRight } from '@clinical-launch/trust/access-tokens';
-import { clientCertificateOf } from '@clinical-launch/trust/client-certificate';
+import { clientCertificateOf } from '@clinical-launch/trust/proof-of-possession';
 import type { RevokedTokens } from '@clinical-launch/trust/revoked-tokens';
 import type { JWTPayload } from 'jose';
 import { readRefreshToken } from '../domain/desktop-chain.ts';
 import { hostClaim, signInClaims } from '../domain/desktop-tokens.ts';
 import type { IssuingRealm } from '../domain/realms.ts';
 import { introspectedContext } from '../domain/smart-context.ts';
-import { confirmationOf } from '../domain/token-binding.ts';
 import { TokenRefusal } from '../errors.ts';
+import { confirmationOf } from '../grants/bindings.ts';
 import type { FindOwnToken } from '../keys/own-tokens.ts';
-import type { RealmExchange } from './realm-guards.ts';
-import { pickParameters, readTokenForm } from './token-form.ts';
+import { pickParameters, type RealmExchange, readTokenForm } from './realm-guards.ts';
 
 /** The right that a resource server needs. */
 export const introspectionRight = 'token.introspect';

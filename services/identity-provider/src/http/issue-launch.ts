@@ -22,7 +22,7 @@ import type { RateLimiter } from '@clinical-launch/limits/rate-limit';
 import type { Clock } from '@clinical-launch/runtime/clock';
 import type { Tickets } from '@clinical-launch/tickets/tickets';
 import { type AccessTokenVerifier, assertRight, type Caller } from '@clinical-launch/trust/access-tokens';
-import { clientCertificateOf } from '@clinical-launch/trust/client-certificate';
+import { clientCertificateOf } from '@clinical-launch/trust/proof-of-possession';
 import { isCallable } from '../domain/addresses.ts';
 import type { LaunchAnswer } from '../domain/answers.ts';
 import { launchOwner, launchProof } from '../domain/desktop-chain.ts';

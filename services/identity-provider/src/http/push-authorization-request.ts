@@ -22,8 +22,7 @@ import { authenticatePartner } from './authenticate-partner.ts';
 import { countHolder } from './authorize.ts';
 import { clientParameters } from './client-credentials.ts';
 import { readDpopProof } from './dpop.ts';
-import type { DesktopExchange, FormExchange } from './realm-guards.ts';
-import { pickParameters, readTokenForm } from './token-form.ts';
+import { type DesktopExchange, type FormExchange, pickParameters, readTokenForm } from './realm-guards.ts';
 
 type PushDependencies = SenderDependencies & { readonly tickets: Tickets };
 

@@ -1,6 +1,6 @@
 import { sendJson } from '@clinical-launch/http/answer';
 import { behind, type Handler, type RefusalAudit } from '@clinical-launch/http/endpoint';
-import { clientCertificateOf } from '@clinical-launch/trust/client-certificate';
+import { clientCertificateOf } from '@clinical-launch/trust/proof-of-possession';
 import { isConfidential } from '../domain/client-certificates.ts';
 import type { DesktopIssuingRealm } from '../domain/realms.ts';
 import { TokenRefusal } from '../errors.ts';
@@ -13,10 +13,11 @@ import {
   type FormExchange,
   isDesktopRealm,
   type NamedExchange,
+  pickParameters,
   type RealmExchange,
+  readTokenForm,
   senderOf,
 } from './realm-guards.ts';
-import { pickParameters, readTokenForm } from './token-form.ts';
 
 type RequestTokenDependencies = SenderDependencies & { readonly grants: readonly Grant[] };
 

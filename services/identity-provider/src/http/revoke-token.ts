@@ -2,7 +2,7 @@ import { sendStatus } from '@clinical-launch/http/answer';
 import { behind, type Handler } from '@clinical-launch/http/endpoint';
 import { authorizationOf } from '@clinical-launch/http/request-target';
 import type { Tickets } from '@clinical-launch/tickets/tickets';
-import { clientCertificateOf } from '@clinical-launch/trust/client-certificate';
+import { clientCertificateOf } from '@clinical-launch/trust/proof-of-possession';
 import type { RevokedTokens } from '@clinical-launch/trust/revoked-tokens';
 import { claimedClient } from '../domain/client-assertion.ts';
 import { isConfidential } from '../domain/client-certificates.ts';
@@ -13,8 +13,13 @@ import type { FindOwnToken } from '../keys/own-tokens.ts';
 import { authenticateClient, type ClientExchange, type SenderDependencies } from './authenticate-client.ts';
 import { authenticatePartner, type PartnerExchange } from './authenticate-partner.ts';
 import { clientParameters } from './client-credentials.ts';
-import { type FormExchange, isDesktopRealm, type RealmExchange } from './realm-guards.ts';
-import { pickParameters, readTokenForm } from './token-form.ts';
+import {
+  type FormExchange,
+  isDesktopRealm,
+  pickParameters,
+  type RealmExchange,
+  readTokenForm,
+} from './realm-guards.ts';
 
 type RevokeDependencies = SenderDependencies & {
   readonly tickets: Tickets;

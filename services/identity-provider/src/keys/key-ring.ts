@@ -1,9 +1,12 @@
+import { createPrivateKey, type KeyObject, sign } from 'node:crypto';
+import { compileSchema } from '@clinical-launch/contracts/schema';
+import { Type } from '@clinical-launch/contracts/type';
 import type { Sealer } from '@clinical-launch/crypto/sealing';
 import { temporarilyUnavailable } from '@clinical-launch/http/errors';
 import type { Clock } from '@clinical-launch/runtime/clock';
 import type { Logger } from '@clinical-launch/runtime/logger';
 import type { Storage } from '@clinical-launch/storage/storage';
-import type { JWK } from 'jose';
+import { calculateJwkThumbprint, exportJWK, generateKeyPair, type JWK } from 'jose';
 import type { IssuingRealm, Realms, SigningAlgorithm } from '../domain/realms.ts';
 import {
   isIdle,
@@ -13,7 +16,6 @@ import {
   keysWhere,
   planKeys,
 } from '../domain/signing-key-lifecycle.ts';
-import { createKeyPair, openPrivateKey, type SignFunction } from './key-pairs.ts';
 import { openSigningKeyTable, type SigningKeyTable, type StoredKey } from './signing-key-table.ts';
 
 type KeyRingDependencies = {
@@ -31,7 +33,7 @@ type KnownKeys = {
   readonly readAt: number;
 };
 
-export type Signer = {
+type Signer = {
   readonly algorithm: SigningAlgorithm;
   /**
    * Signs claims as a JWT in compact form (RFC 7515 section 7.1) with the type `at+jwt` (RFC 9068 section
@@ -197,9 +199,66 @@ const keysOutOfReach = (cause: unknown) =>
  * Returns JSON in ASCII, with every other character as `\uXXXX`. Clients that decode a token with `atob`
  * would read each byte of UTF-8 as a character.
  */
-export function asciiJson(value: unknown): string {
+function asciiJson(value: unknown): string {
   return JSON.stringify(value).replace(
     /[\u0080-\uffff]/g,
     (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 }
+
+/** Signs the input of a JWS and returns the signature (RFC 7515 section 5.1, steps 5 and 6). */
+type SignFunction = (input: string) => Buffer;
+
+const privateJwk = compileSchema(
+  Type.Object({ kty: Type.Union([Type.Literal('RSA'), Type.Literal('EC'), Type.Literal('OKP')]) }),
+);
+
+/** Creates a key pair. Its `kid` is its thumbprint (RFC 7638), so no two keys have the same `kid`. */
+async function createKeyPair(
+  { realm, algorithm }: { realm: string; algorithm: SigningAlgorithm },
+  sealer: Sealer,
+): Promise<Pick<StoredKey, 'kid' | 'publicJwk' | 'sealedPrivateJwk'>> {
+  const pair = await generateKeyPair(algorithm, { extractable: true });
+  const bare = await exportJWK(pair.publicKey);
+  const kid = await calculateJwkThumbprint(bare);
+  const publicJwk: JWK = { ...bare, kid, alg: algorithm, use: 'sig' };
+  const sealedPrivateJwk = sealer.seal(sealPurpose(realm, kid), await exportJWK(pair.privateKey), []);
+  return { kid, publicJwk, sealedPrivateJwk };
+}
+
+/**
+ * Decrypts the private part of a stored key, and returns its signature function. The function signs
+ * synchronously. The overhead of the thread pool would exceed the time of an ES256 or EdDSA signature, and
+ * would make RS256 a seventh slower.
+ * @throws Error if none of the sealing keys decrypts it
+ */
+function openPrivateKey(
+  { realm, kid, algorithm, sealedPrivateJwk }: StoredKey,
+  sealer: Sealer,
+): SignFunction {
+  try {
+    const opened = sealer.open(sealPurpose(realm, kid), sealedPrivateJwk, []);
+    if (!privateJwk.is(opened)) throw new TypeError('The sealed content is not a private key');
+    return signerOf(algorithm, createPrivateKey({ key: opened, format: 'jwk' }));
+  } catch (cause) {
+    throw new Error(`None of the sealing keys opens the signing key ${kid} of the realm ${realm}`, { cause });
+  }
+}
+
+/** Creates the signature function of a key (RFC 7518 sections 3.3 and 3.4, RFC 8037 section 3.1). */
+function signerOf(algorithm: SigningAlgorithm, key: KeyObject): SignFunction {
+  switch (algorithm) {
+    case 'RS256':
+      return (input) => sign('sha256', Buffer.from(input, 'ascii'), key);
+    case 'ES256':
+      return (input) => sign('sha256', Buffer.from(input, 'ascii'), { key, dsaEncoding: 'ieee-p1363' });
+    case 'EdDSA':
+      return (input) => sign(null, Buffer.from(input, 'ascii'), key);
+  }
+}
+
+/**
+ * Returns the purpose with which a private key is encrypted. The purpose must not change, because a stored
+ * key can be decrypted only with the same purpose.
+ */
+const sealPurpose = (realm: string, kid: string) => `identity-provider signing key ${realm} ${kid}`;

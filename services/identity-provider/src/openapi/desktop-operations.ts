@@ -1,4 +1,4 @@
-import { exampleLaunch } from '@clinical-launch/contracts/published/example-launch';
+import { exampleLaunch } from '@clinical-launch/contracts/published/example-service-request';
 import type { JsonSchema } from '@clinical-launch/contracts/published/schema';
 import { type DescribedAnswers, describedAnswer, oauthRefusals } from '@clinical-launch/http/openapi/answers';
 import { type PathItem, schemaReference } from '@clinical-launch/http/openapi/document';

@@ -4,7 +4,7 @@ import { authorizationRules } from '../domain/authorization-request.ts';
 import { assertionType } from '../domain/client-assertion.ts';
 import { codeVerifierPattern } from '../grants/authorization-code.ts';
 import { clientParameters } from '../http/client-credentials.ts';
-import { formLimitBytes } from '../http/token-form.ts';
+import { formLimitBytes } from '../http/realm-guards.ts';
 
 /** The code verifier and challenge of RFC 7636 appendix B. */
 const example = {

@@ -22,8 +22,8 @@ import { authorizationOf, queryOf } from '@clinical-launch/http/request-target';
 import type { RateLimiter } from '@clinical-launch/limits/rate-limit';
 import type { Clock } from '@clinical-launch/runtime/clock';
 import { type AccessTokenVerifier, assertRight, type Caller } from '@clinical-launch/trust/access-tokens';
-import { clientCertificateOf } from '@clinical-launch/trust/client-certificate';
 import type { Directories } from '@clinical-launch/trust/directory-file';
+import { clientCertificateOf } from '@clinical-launch/trust/proof-of-possession';
 import type { LaunchApiConfig } from '../config.ts';
 
 /** The paths of the launch API, as callers write them. */

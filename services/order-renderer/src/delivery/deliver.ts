@@ -1,8 +1,7 @@
 import { callbackBody } from '@clinical-launch/contracts/order/callback';
 import { withoutUndefined } from '@clinical-launch/contracts/schema';
-import { openCallbackSecrets } from '@clinical-launch/crypto/callback-secrets';
 import type { Sealer } from '@clinical-launch/crypto/sealing';
-import { signatureHeaders } from '@clinical-launch/crypto/webhook-signature';
+import { openCallbackSecrets, signatureHeaders } from '@clinical-launch/crypto/webhook-signature';
 import { attemptDelivery, type DeliveryAttempt } from '@clinical-launch/deliveries/delivery-attempt';
 import { createOutboundFetch, type ResolveName } from '@clinical-launch/http/outbound-fetch';
 import type { Clock } from '@clinical-launch/runtime/clock';

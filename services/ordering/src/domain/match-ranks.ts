@@ -1,6 +1,6 @@
 import { american, wordsOf } from '../../public/named-tests.js';
 import type { Orderable } from './catalogue.ts';
-import { bothSpellings, singular } from './search-words.ts';
+import { bothSpellings, singular } from './similar-words.ts';
 import { type Nearness, rememberedNearness } from './typing-slips.ts';
 
 /** A name of a test, prepared for comparison. */

@@ -14,7 +14,7 @@ import {
   toSearchEntry,
   toSearchQuery,
 } from './match-ranks.ts';
-import { phraseOf } from './search-words.ts';
+import { phraseOf } from './similar-words.ts';
 
 /** The tests that a query, or a part of a query, finds. */
 export type Meaning = {

@@ -1,4 +1,4 @@
-import type { WriteTime } from '@clinical-launch/contracts/written-time';
+import type { WriteTime } from '@clinical-launch/contracts/time';
 import type { Pages } from '@clinical-launch/pages/templates';
 import type { Tickets } from '@clinical-launch/tickets/tickets';
 import type { RegistrySource } from '@clinical-launch/trust/registry-file';

@@ -3,19 +3,18 @@ import { redirect } from '@clinical-launch/http/answer';
 import type { Handler } from '@clinical-launch/http/endpoint';
 import { queryOf } from '@clinical-launch/http/request-target';
 import { maxSearchLength } from '../domain/choice.ts';
-import { maxCount, pageSize } from '../domain/list-search.ts';
-import type { TestRequest } from '../domain/test-request.ts';
-import { pageNotFound } from '../errors.ts';
+import { withoutControls } from '../domain/draft.ts';
+import { type ListFilters, type ListSearch, maxCount, pageSize, recentDays } from '../domain/list-search.ts';
+import type { Priority, TestRequest } from '../domain/test-request.ts';
+import { faultyForm, pageNotFound } from '../errors.ts';
 import { requestPage } from '../present/addresses.ts';
-import { presentFilters } from '../present/list-filters.ts';
+import { listTexts, presentFilters } from '../present/list-filters.ts';
 import { presentList } from '../present/list-model.ts';
-import { listTexts } from '../present/list-texts.ts';
 import { findReferenced } from '../work/find-in-list.ts';
 import { findOthersUnderNumber } from '../work/find-requests.ts';
 import { readList } from '../work/read-list.ts';
 import { storeSearch } from '../work/store-search.ts';
 import type { Dependencies } from './dependencies.ts';
-import { readListForm } from './list-form.ts';
 import { isRead } from './reading.ts';
 import { readLaunchForm, type Visit } from './visit.ts';
 
@@ -82,3 +81,63 @@ function cursorOf(address: URLSearchParams, name: string, go: 'older' | 'newer')
   const guid = address.get(name) ?? '';
   return guidForm.test(guid) ? { guid, go } : undefined;
 }
+
+const priorities = { urgent: true, routine: true } as const satisfies Record<Priority, true>;
+const statuses = {
+  Incomplete: true,
+  Complete: true,
+  overdue: true,
+  elsewhere: true,
+} as const satisfies Record<NonNullable<ListFilters['status']>, true>;
+
+/** The maximum length of a filter. Every code that a page offers is shorter. */
+const maxChoiceLength = 400;
+
+/**
+ * Reads the search of a list.
+ * @throws ServiceError 400 for a form that no page sends
+ */
+function readListForm(form: URLSearchParams): ListSearch {
+  const action = form.get('action') ?? 'search';
+  if (action === 'clear') return { text: '', filters: {} };
+  if (action !== 'search') throw faultyForm();
+  const text = line(form, 'q').replace(/\s+/g, ' ').trim().slice(0, maxSearchLength);
+  const priority = choiceOf(form, 'priority', priorities);
+  return { text, ...(priority && { priority }), filters: readFilters(form) };
+}
+
+function readFilters(form: URLSearchParams): ListFilters {
+  const day = choiceOf(form, 'day', recentDays);
+  const status = choiceOf(form, 'status', statuses);
+  const typed = (name: 'from' | 'to' | 'test' | 'laboratory' | 'requester') => {
+    const value = line(form, name).trim();
+    if (value.length > maxChoiceLength) throw faultyForm();
+    return value === '' ? {} : { [name]: value };
+  };
+  return {
+    ...(day === undefined ? { ...typed('from'), ...typed('to') } : { day }),
+    ...typed('test'),
+    ...(status && { status }),
+    ...typed('laboratory'),
+    ...typed('requester'),
+  };
+}
+
+const line = (form: URLSearchParams, name: string) => withoutControls(form.get(name) ?? '');
+
+/** Reads an option of a list box. Returns undefined for "any", or if the form does not contain the field. */
+function choiceOf<Choice extends string>(
+  form: URLSearchParams,
+  name: string,
+  choices: Readonly<Record<Choice, unknown>>,
+): Choice | undefined {
+  const value = form.get(name) ?? 'any';
+  if (value === 'any' || value === '') return undefined;
+  if (!isChoice(value, choices)) throw faultyForm();
+  return value;
+}
+
+const isChoice = <Choice extends string>(
+  value: string,
+  choices: Readonly<Record<Choice, unknown>>,
+): value is Choice => Object.hasOwn(choices, value);

@@ -1,5 +1,4 @@
-import { localDay } from '@clinical-launch/contracts/time';
-import { type WriteTime, writtenDate } from '@clinical-launch/contracts/written-time';
+import { localDay, type WriteTime, writtenDate } from '@clinical-launch/contracts/time';
 import { sendText } from '@clinical-launch/http/answer';
 import { launchSessionIdleSeconds } from '@clinical-launch/pages/launch-session';
 import type { Pages } from '@clinical-launch/pages/templates';

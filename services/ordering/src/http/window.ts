@@ -1,11 +1,14 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { guidPattern } from '@clinical-launch/contracts/schema';
 import { redirect, sendJson, sendText } from '@clinical-launch/http/answer';
 import type { Guard, Handler } from '@clinical-launch/http/endpoint';
+import { readSentCookies, setCookie } from '@clinical-launch/pages/cookies';
+import { launchSessionCookieOptions } from '@clinical-launch/pages/launch-session';
 import { faultyForm } from '../errors.ts';
 import { presentLock } from '../present/lock-model.ts';
 import type { SentWindow } from '../store/browsers.ts';
 import { type EnteredWindow, enterWindow } from '../work/enter-window.ts';
-import { createBrowser, readBrowserKeys, setBrowserCookie } from './browser-cookie.ts';
 import type { Dependencies } from './dependencies.ts';
 import { isRead } from './reading.ts';
 import { readLaunchForm, type Visit } from './visit.ts';
@@ -132,3 +135,37 @@ export function toPath({ request, home }: Visit): string {
   const to = path.startsWith(home) ? path.slice(home.length) : '';
   return pages.test(to) ? to : '';
 }
+
+/**
+ * Returns the name of the cookie that all windows of one browser share, or all frames of one storage
+ * partition. The value is random, authenticates nobody, and contains nothing about the user.
+ */
+const browserCookie = (isSecure: boolean) => (isSecure ? '__Secure-browser' : 'browser');
+
+/** Returns the keys of the browsers whose cookies a request contains. The database stores only these keys. */
+const readBrowserKeys = (request: IncomingMessage, isSecure: boolean): readonly string[] =>
+  readSentCookies(request, browserCookie(isSecure)).map(keyOf);
+
+/** A browser that is not stored yet. */
+type NewBrowser = { readonly key: string; readonly cookie: string };
+
+function createBrowser(): NewBrowser {
+  const cookie = randomBytes(32).toString('base64url');
+  return { key: keyOf(cookie), cookie };
+}
+
+type CookieOptions = { readonly isSecure: boolean; readonly isFramed: boolean };
+
+/**
+ * Sets the cookie for the paths of all launches. It ends with the browser session.
+ */
+function setBrowserCookie(
+  response: ServerResponse,
+  { cookie }: NewBrowser,
+  { isSecure, isFramed }: CookieOptions,
+): void {
+  const options = launchSessionCookieOptions({ path: '/oltr/', isSecure, isFramed });
+  setCookie(response, { name: browserCookie(isSecure), value: cookie, ...options });
+}
+
+const keyOf = (cookie: string) => createHash('sha256').update(cookie).digest('hex');

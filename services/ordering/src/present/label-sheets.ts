@@ -1,5 +1,5 @@
 import type { LaunchPatient, PersonName } from '@clinical-launch/contracts/launch-context';
-import { type WriteTime, writtenDate } from '@clinical-launch/contracts/written-time';
+import { type WriteTime, writtenDate } from '@clinical-launch/contracts/time';
 import type { Catalogue } from '../domain/catalogue.ts';
 import { samplesInDrawOrder } from '../domain/collection.ts';
 import type { LabelStock } from '../domain/label-stocks.ts';

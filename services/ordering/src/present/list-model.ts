@@ -1,10 +1,13 @@
 import type { LaunchPatient } from '@clinical-launch/contracts/launch-context';
+import { shortened, type WriteTime, writtenDate } from '@clinical-launch/contracts/time';
 import { type ActionRule, requestStep } from '../domain/action-rules.ts';
+import type { Catalogue } from '../domain/catalogue.ts';
+import { isCancelled, isLive, isOnlyElsewhere, liveSamples } from '../domain/lifecycle.ts';
 import type { ListSearch } from '../domain/list-search.ts';
-import { isSameName } from '../domain/person-name.ts';
-import type { TestRequest } from '../domain/test-request.ts';
+import { isSameName, listName, shortName } from '../domain/person-name.ts';
+import { codeOf, type TestRequest } from '../domain/test-request.ts';
 import { requestPage } from './addresses.ts';
-import { type ListWriting, presentEntry } from './list-entry.ts';
+import { presentIdentifiers } from './patient-banner.ts';
 
 type List = {
   /** Newest first. */
@@ -69,4 +72,48 @@ const stepTexts = {
 function describeCount(count: number | undefined, { pageSize, maxCount }: ListPage['limits']): string {
   if (count === undefined) return `More than ${pageSize}`;
   return count > maxCount ? `${maxCount.toLocaleString('en-GB')}+` : count.toLocaleString('en-GB');
+}
+
+/** The number of characters of test names that fit on a line in every window. A wide window shows more. */
+const lineLength = 22;
+
+type ListWriting = {
+  readonly write: WriteTime;
+  /** Returns the catalogue of the laboratory to which a request was sent. */
+  readonly catalogueOf: (request: TestRequest) => Catalogue;
+};
+
+/** Presents a request as a row of a list, with short names of tests. */
+function presentEntry(request: TestRequest, { write, catalogueOf }: ListWriting) {
+  const { parties, batches, priority, status, createdAt } = request;
+  const [day = '', time] = write(createdAt).split(' at ');
+  const born = writtenDate(parties.patient.birthDate);
+  const { orderables } = catalogueOf(request);
+  const tests = batches
+    .flatMap((batch) => batch.tests.filter(isLive))
+    .map((test) => orderables.get(codeOf(test))?.abbreviation ?? test.description);
+  const [identifier] = presentIdentifiers(parties.patient);
+  return {
+    guid: request.guid,
+    orderedAt: { iso: createdAt, day: shortened(day), time },
+    references: batches.map(({ orderReference }) => orderReference),
+    tests: { names: tests, isLong: tests.length > 1 && tests.join(', ').length > lineLength },
+    isUrgent: priority === 'urgent',
+    status: isCancelled(request) ? 'Cancelled' : status,
+    samples: countSamples(request),
+    isElsewhere: isOnlyElsewhere(batches),
+    requester: shortName(parties.requester.name),
+    patient: {
+      name: listName(parties.patient.name),
+      born,
+      shortBorn: shortened(born),
+      identifier,
+    },
+  };
+}
+
+function countSamples({ batches }: Pick<TestRequest, 'batches'>) {
+  const samples = batches.flatMap(liveSamples);
+  const taken = samples.filter(({ completedAt }) => completedAt !== undefined).length;
+  return { taken, needed: samples.length };
 }

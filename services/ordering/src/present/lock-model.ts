@@ -1,5 +1,5 @@
 import type { LaunchContext } from '@clinical-launch/contracts/launch-context';
-import { type WriteTime, writtenDate } from '@clinical-launch/contracts/written-time';
+import { type WriteTime, writtenDate } from '@clinical-launch/contracts/time';
 import type { ActionRule } from '../domain/action-rules.ts';
 import type { WindowState } from '../domain/chosen-window.ts';
 import { patientName } from '../domain/person-name.ts';

@@ -1,4 +1,4 @@
-import type { WriteTime } from '@clinical-launch/contracts/written-time';
+import type { WriteTime } from '@clinical-launch/contracts/time';
 import type { Catalogue } from '../domain/catalogue.ts';
 import { chosenTests, type OfferedDraft } from '../domain/draft.ts';
 import { listed } from '../domain/panels.ts';

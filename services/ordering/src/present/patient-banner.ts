@@ -6,7 +6,7 @@ import {
 } from '@clinical-launch/contracts/coded-identifiers';
 import type { LaunchPatient, LaunchRequest } from '@clinical-launch/contracts/launch-context';
 import { withoutUndefined } from '@clinical-launch/contracts/schema';
-import { shortened, writtenDate } from '@clinical-launch/contracts/written-time';
+import { shortened, writtenDate } from '@clinical-launch/contracts/time';
 import type { ActionRule } from '../domain/action-rules.ts';
 import { monthsOld } from '../domain/days.ts';
 import { fullName, isSameName, listName, patientName } from '../domain/person-name.ts';

@@ -1,5 +1,5 @@
 import type { PersonName } from '@clinical-launch/contracts/launch-context';
-import type { WriteTime } from '@clinical-launch/contracts/written-time';
+import type { WriteTime } from '@clinical-launch/contracts/time';
 import { answersFor } from '../domain/answers-for.ts';
 import type { Catalogue } from '../domain/catalogue.ts';
 import { isExposure, isPregnancyPossible } from '../domain/catalogue-safety.ts';

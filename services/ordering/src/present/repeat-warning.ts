@@ -1,4 +1,4 @@
-import { writtenDate } from '@clinical-launch/contracts/written-time';
+import { writtenDate } from '@clinical-launch/contracts/time';
 import type { Catalogue, Orderable } from '../domain/catalogue.ts';
 import type { Notice } from '../domain/draft.ts';
 import { listed } from '../domain/panels.ts';

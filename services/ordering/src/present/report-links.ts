@@ -1,4 +1,4 @@
-import type { WriteTime } from '@clinical-launch/contracts/written-time';
+import type { WriteTime } from '@clinical-launch/contracts/time';
 import type { ActionRule } from '../domain/action-rules.ts';
 import type { TestRequest } from '../domain/test-request.ts';
 import { requestPage, resultPage } from './addresses.ts';

@@ -1,5 +1,4 @@
-import { localDay, localTime } from '@clinical-launch/contracts/time';
-import { writtenDate } from '@clinical-launch/contracts/written-time';
+import { localDay, localTime, writtenDate } from '@clinical-launch/contracts/time';
 import { daysBetween } from '../domain/days.ts';
 import { isCancelled, isLive } from '../domain/lifecycle.ts';
 import { listed } from '../domain/panels.ts';

@@ -1,6 +1,6 @@
 import type { Action, LaunchRequest } from '@clinical-launch/contracts/launch-context';
 import type { OrderStatus } from '@clinical-launch/contracts/order/order';
-import type { WriteTime } from '@clinical-launch/contracts/written-time';
+import type { WriteTime } from '@clinical-launch/contracts/time';
 import type { Catalogue } from '../domain/catalogue.ts';
 import { isCancelled, isLive, isTakenFromPatient, isWaiting } from '../domain/lifecycle.ts';
 import { fullName } from '../domain/person-name.ts';

@@ -1,5 +1,5 @@
 import type { PersonName } from '@clinical-launch/contracts/launch-context';
-import type { WriteTime } from '@clinical-launch/contracts/written-time';
+import type { WriteTime } from '@clinical-launch/contracts/time';
 import { collectionNow } from '../domain/collection-entry.ts';
 import { readTypedDate } from '../domain/days.ts';
 import { choiceFor, type Draft, entryOf, maxClinicalDetailsLength } from '../domain/draft.ts';

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { WriteTime } from '@clinical-launch/contracts/written-time';
+import type { WriteTime } from '@clinical-launch/contracts/time';
 import type { Catalogue } from '../domain/catalogue.ts';
 import { samplesInDrawOrder } from '../domain/collection.ts';
 import { maxQuantity } from '../domain/record-samples.ts';

@@ -1,6 +1,5 @@
 import type { LaunchContext } from '@clinical-launch/contracts/launch-context';
-import { localDay } from '@clinical-launch/contracts/time';
-import { writtenDate } from '@clinical-launch/contracts/written-time';
+import { localDay, writtenDate } from '@clinical-launch/contracts/time';
 import { isFor, type PatientTraits } from '../domain/applies-to.ts';
 import type { Catalogue, Orderable } from '../domain/catalogue.ts';
 import { chosenTests, type Draft, type Notice } from '../domain/draft.ts';

@@ -1,6 +1,6 @@
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
-import { placeOfOrder } from '@clinical-launch/crypto/seal-places';
 import type { Sealer } from '@clinical-launch/crypto/sealing';
+import { placeOfOrder } from '@clinical-launch/crypto/sealing-purposes';
 import { type TestRequest, toOrder } from '../domain/test-request.ts';
 import type { Launch } from './launch.ts';
 

@@ -5,7 +5,7 @@ import type { Registry } from '@clinical-launch/contracts/registry';
 import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import type { Sealer } from '@clinical-launch/crypto/sealing';
 import { openSealers } from '@clinical-launch/process/sealing-keys';
-import { isProduction } from '@clinical-launch/runtime/mode';
+import { isProduction } from '@clinical-launch/runtime/environment';
 import { listedEarlierCodes, readDirectoryFile } from '@clinical-launch/trust/directory-file';
 import type { Answers, Command, Input, Option } from '../command.ts';
 import { UsageError } from '../usage-error.ts';

@@ -1,5 +1,7 @@
 import { guidForm } from '@clinical-launch/contracts/schema';
 import { type Handler, textParameter } from '@clinical-launch/http/endpoint';
+import { queryOf } from '@clinical-launch/http/request-target';
+import { presentActivity } from '../../present/activity-model.ts';
 import { presentLaunch } from '../../present/launch-model.ts';
 import { pageNotFound } from './errors.ts';
 import { type PagesDependencies, recordVisit, show, type Visit } from './visit.ts';
@@ -21,5 +23,40 @@ export function showLaunch(dependencies: PagesDependencies): Handler<Visit> {
     const now = clock.now();
     const model = presentLaunch({ guid, entries, now, write, isCut: next !== undefined });
     show(visit, dependencies, 'launch.njk', model);
+  };
+}
+
+/** The periods that a reader can choose, with the length of their intervals. */
+const periods = [
+  { hours: 1, intervalMinutes: 5, text: 'Last hour' },
+  { hours: 6, intervalMinutes: 30, text: 'Last 6 hours' },
+  { hours: 24, intervalMinutes: 60, text: 'Last 24 hours' },
+] as const;
+const [shortest] = periods;
+const minuteMs = 60_000;
+
+/** Shows the activity of the last hours as charts: `GET /audit/activity?hours=6`. */
+export function showActivity(dependencies: PagesDependencies): Handler<Visit> {
+  return async (visit) => {
+    const { config, clock, readActivity, write } = dependencies;
+    const wanted = Number(queryOf(visit.request).get('hours') ?? shortest.hours);
+    const period = periods.find(({ hours }) => hours === wanted) ?? shortest;
+    const intervalMs = period.intervalMinutes * minuteMs;
+    const now = clock.now();
+    // The last interval is the current interval. It starts at a round time of day.
+    const last = Math.floor(now / intervalMs) * intervalMs;
+    const count = (period.hours * 60) / period.intervalMinutes;
+    const begins = Array.from({ length: count }, (_, index) => last - (count - 1 - index) * intervalMs);
+    const from = begins[0] ?? last;
+    await recordVisit(visit, dependencies, { criteria: ['from', 'to'] });
+    const { intervalMinutes } = period;
+    const rows = await readActivity({ from: new Date(from), now: new Date(now), intervalMinutes });
+    show(visit, dependencies, 'activity.njk', {
+      periods: periods.map(({ hours, text }) => ({ hours, text, isCurrent: hours === period.hours })),
+      from: write(from),
+      until: write(now),
+      intervalMinutes,
+      ...presentActivity({ rows, begins, intervalMs, now, timeZone: config.timeZone }),
+    });
   };
 }

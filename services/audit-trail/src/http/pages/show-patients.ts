@@ -1,4 +1,8 @@
-import { doubtOf, identifierFault } from '@clinical-launch/contracts/coded-identifiers';
+import {
+  doubtOf,
+  identifierFault,
+  type PatientIdentifierSystem,
+} from '@clinical-launch/contracts/coded-identifiers';
 import { isOfNobody } from '@clinical-launch/crypto/patient-pseudonym';
 import { redirect } from '@clinical-launch/http/answer';
 import { readForm } from '@clinical-launch/http/body';
@@ -8,7 +12,6 @@ import { shortPseudonym } from '../../present/entry-model.ts';
 import { presentPatientAccesses } from '../../present/patient-access-model.ts';
 import { whoHasSeen } from '../../work/who-has-seen.ts';
 import { pageNotFound } from './errors.ts';
-import { patientSystems } from './patient-systems.ts';
 import type { FormFault } from './search-form.ts';
 import { type PagesDependencies, recordVisit, show, type Visit } from './visit.ts';
 
@@ -70,3 +73,11 @@ export function showPatient(dependencies: PagesDependencies): Handler<Visit> {
     });
   };
 }
+
+export const patientSystems: readonly { readonly value: PatientIdentifierSystem; readonly text: string }[] = [
+  { value: 'nhs-number', text: 'NHS number' },
+  { value: 'chi-number', text: 'CHI number' },
+  { value: 'gha-number', text: 'GHA number' },
+  { value: 'ssn-number', text: 'Social security number' },
+  { value: 'hospital-number', text: 'Hospital number' },
+];

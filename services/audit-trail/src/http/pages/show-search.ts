@@ -11,7 +11,6 @@ import { pagesOf } from '../../work/read-pages.ts';
 import { type Meaning, recogniseWords, type TypedWords } from '../../work/recognise-words.ts';
 import { sendLines } from '../search-events.ts';
 import { addressNotReadable, pageNotFound } from './errors.ts';
-import { patientSystems } from './patient-systems.ts';
 import {
   addressFaults,
   type FormFault,
@@ -21,6 +20,7 @@ import {
   sealIdentifier,
   type TypedSearch,
 } from './search-form.ts';
+import { patientSystems } from './show-patients.ts';
 import { type PagesDependencies, recordVisit, show, type Visit } from './visit.ts';
 
 const pageSize = 50;
