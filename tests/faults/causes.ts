@@ -5,9 +5,9 @@ import { until } from '@clinical-launch/testing/until';
 import amqp from 'amqplib';
 import { Redis } from 'ioredis';
 import pg from 'pg';
-import { inPostgres } from './in-postgres.ts';
-import { requestToken } from './launches.ts';
 import { underLoad } from './load.ts';
+import { requestToken } from './open-launch.ts';
+import { inPostgres } from './size.ts';
 import type { System } from './system.ts';
 
 /** A fault, and the alerts that must report it. */

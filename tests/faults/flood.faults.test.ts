@@ -6,9 +6,8 @@ import { waitLimitMs } from '@clinical-launch/testing/until';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { printLine } from './balance.ts';
 import { floodWithLaunches, type Statuses, stallWithLaunches } from './flood.ts';
-import { inPostgres } from './in-postgres.ts';
 import { sendRequest } from './send-request.ts';
-import { size } from './size.ts';
+import { inPostgres, size } from './size.ts';
 import { type System, startSystem } from './system.ts';
 
 let system: System;

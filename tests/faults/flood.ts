@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net';
 import { createPkcePair } from '@clinical-launch/pms-client';
 import { aServiceRequest } from '@clinical-launch/testing/service-request';
 import { openEdge } from './edge.ts';
-import { tokenRequest } from './launches.ts';
+import { tokenRequest } from './open-launch.ts';
 import type { HttpAnswer } from './send-request.ts';
 import type { System } from './system.ts';
 

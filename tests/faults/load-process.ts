@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createCaller } from './caller.ts';
 import { openAddress, openEdge, type Replica } from './edge.ts';
 import { openJournal } from './journal.ts';
-import { fetchAccessToken, playLaunch } from './launches.ts';
+import { fetchAccessToken, playLaunch } from './open-launch.ts';
 
 export type LoadPlan = {
   /** Every replica, or the address of the platform. */

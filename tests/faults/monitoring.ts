@@ -15,7 +15,7 @@ import {
   rules,
   selectorsIn,
 } from '../system/monitoring/rule-files.ts';
-import { requestToken } from './launches.ts';
+import { requestToken } from './open-launch.ts';
 import { sendRequest } from './send-request.ts';
 import type { System } from './system.ts';
 

@@ -1,3 +1,6 @@
+import pg from 'pg';
+import type { System } from './system.ts';
+
 const short = {
   name: 'short',
   outageMs: 4000,
@@ -41,3 +44,19 @@ const long: typeof short = {
 
 /** The sizes of the long form (`npm run test:faults`) or of the short form, which is part of `npm test`. */
 export const size = process.env['FAULTS'] === 'long' ? long : short;
+
+/**
+ * Calls `work` with an administrator's connection to the platform's database, and resolves with its result.
+ */
+export async function inPostgres<Result>(
+  { postgres }: Pick<System, 'postgres'>,
+  work: (client: pg.Client) => Promise<Result>,
+): Promise<Result> {
+  const client = new pg.Client({ connectionString: postgres.url });
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}

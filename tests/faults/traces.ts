@@ -5,10 +5,9 @@ import { openBooks } from './books.ts';
 import type { Caller, TimedAnswer } from './caller.ts';
 import type { Collector, ReceivedSpan } from './collector.ts';
 import { type Edge, openEdge } from './edge.ts';
-import { inPostgres } from './in-postgres.ts';
-import { fetchAccessToken } from './launches.ts';
-import { openLaunch, type Session } from './open-launch.ts';
+import { fetchAccessToken, openLaunch, type Session } from './open-launch.ts';
 import { order } from './orders.ts';
+import { inPostgres } from './size.ts';
 import type { System } from './system.ts';
 
 /** The platform, and the collector that receives all its spans. */

@@ -5,7 +5,7 @@ import { submissionOf } from '@clinical-launch/simulators/play/order-tests';
 import { startChromium } from '@clinical-launch/testing/chromium';
 import { createRecordedLogger } from '@clinical-launch/testing/serve';
 import { TestClock } from '@clinical-launch/testing/test-clock';
-import { createTestDatabase } from '@clinical-launch/testing/test-database';
+import { createTestDatabase } from '@clinical-launch/testing/test-storage';
 import { until } from '@clinical-launch/testing/until';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { expectAccessible, expectNoSidewaysScrolling, follow } from './accessibility.ts';

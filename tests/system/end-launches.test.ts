@@ -6,7 +6,7 @@ import { createPkcePair } from '@clinical-launch/pms-client';
 import { launchBody } from '@clinical-launch/simulators/host/desktop-launch';
 import { Browser } from '@clinical-launch/simulators/play/browser';
 import { getPatient } from '@clinical-launch/simulators/records';
-import { createTestDatabase } from '@clinical-launch/testing/test-database';
+import { createTestDatabase } from '@clinical-launch/testing/test-storage';
 import { until } from '@clinical-launch/testing/until';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { decodeJwt } from 'jose';

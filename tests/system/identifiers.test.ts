@@ -4,7 +4,7 @@ import { systemClock } from '@clinical-launch/runtime/clock';
 import { createRecordedLogger } from '@clinical-launch/testing/serve';
 import { startRedis } from '@clinical-launch/testing/servers/redis';
 import { aServiceRequest } from '@clinical-launch/testing/service-request';
-import { createTestDatabase } from '@clinical-launch/testing/test-database';
+import { createTestDatabase } from '@clinical-launch/testing/test-storage';
 import { until } from '@clinical-launch/testing/until';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import pg from 'pg';

@@ -14,7 +14,7 @@ import { dialectOf } from '@clinical-launch/simulators/dialect';
 import { demoClients } from '@clinical-launch/simulators/registered';
 import { simulators } from '@clinical-launch/simulators/simulators';
 import { findFreePort } from '@clinical-launch/testing/servers/private-server';
-import { createTestDatabase } from '@clinical-launch/testing/test-database';
+import { createTestDatabase } from '@clinical-launch/testing/test-storage';
 import { fixedRegistry, readRegistryFile } from '@clinical-launch/trust/registry-file';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { root, run } from './run-command.ts';

@@ -7,7 +7,7 @@ import { startPostgres } from '@clinical-launch/testing/servers/postgres';
 import { findFreePort, type PrivateServer } from '@clinical-launch/testing/servers/private-server';
 import { startRabbitMq } from '@clinical-launch/testing/servers/rabbitmq';
 import { startRedis } from '@clinical-launch/testing/servers/redis';
-import { createTestDatabase } from '@clinical-launch/testing/test-database';
+import { createTestDatabase } from '@clinical-launch/testing/test-storage';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { makeCertificate } from './edge/running-edge.ts';
 

@@ -8,7 +8,7 @@ import { playDesktopLaunch } from '@clinical-launch/simulators/play/desktop-laun
 import { playOltrLaunch } from '@clinical-launch/simulators/play/oltr-launch';
 import { findFreePort } from '@clinical-launch/testing/servers/private-server';
 import { aServiceRequest } from '@clinical-launch/testing/service-request';
-import { createTestDatabase } from '@clinical-launch/testing/test-database';
+import { createTestDatabase } from '@clinical-launch/testing/test-storage';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { root, run } from './run-command.ts';

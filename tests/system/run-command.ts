@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { findFreePort } from '@clinical-launch/testing/servers/private-server';
-import { createTestDatabase } from '@clinical-launch/testing/test-database';
+import { createTestDatabase } from '@clinical-launch/testing/test-storage';
 import { afterEach } from '@jest/globals';
 
 /** The root folder of the repository. */

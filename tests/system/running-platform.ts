@@ -8,7 +8,7 @@ import { createPmsClient } from '@clinical-launch/pms-client';
 import { type Clock, systemClock } from '@clinical-launch/runtime/clock';
 import type { Environment } from '@clinical-launch/runtime/environment';
 import { createRecordedLogger } from '@clinical-launch/testing/serve';
-import { createTestDatabase } from '@clinical-launch/testing/test-database';
+import { createTestDatabase } from '@clinical-launch/testing/test-storage';
 import { until } from '@clinical-launch/testing/until';
 
 type PlatformForTest = {

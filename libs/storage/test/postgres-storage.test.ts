@@ -1,5 +1,8 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
-import { createTestDatabase } from '@clinical-launch/testing/test-database';
+import { createTestDatabase } from '@clinical-launch/testing/test-storage';
 import { until } from '@clinical-launch/testing/until';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Kysely, sql } from 'kysely';
@@ -7,9 +10,7 @@ import { openPostgresStorage, type PostgresStorageOptions } from '../src/postgre
 import { appendToOutbox, type OutboxTables, sqlOutbox } from '../src/sql-outbox.ts';
 import type { Storage } from '../src/storage.ts';
 import { StorageUnavailable } from '../src/storage-errors.ts';
-import { outboxMigration } from './outbox-migration.ts';
-import { startReplicas } from './replicas.ts';
-import { someEvents } from './some-events.ts';
+import { outboxMigration, someEvents } from './some-events.ts';
 import { describeSqlOutbox } from './sql-outbox-contract.ts';
 import { describeStorage } from './storage-contract.ts';
 
@@ -230,4 +231,32 @@ describe('a missing database', () => {
 async function sessionEnded(database: Kysely<{ account: { id: number; balance: number } }>, pid: number) {
   const isThere = sql`select 1 from pg_stat_activity where pid = ${pid}`;
   await until(async () => (await isThere.execute(database)).rows.length === 0);
+}
+
+type Outcome = { readonly ran: string[]; readonly rows: number };
+
+/**
+ * Starts processes and waits until they have loaded their modules. `migrate` makes all of them open the same
+ * schema at once.
+ */
+async function startReplicas(count: number, url: string) {
+  const script = fileURLToPath(new URL('replica.ts', import.meta.url));
+  const processes = Array.from({ length: count }, () => fork(script, [url]));
+  await Promise.all(processes.map(nextMessage));
+  return {
+    async migrate(): Promise<Outcome[]> {
+      const outcomes = processes.map(nextMessage);
+      for (const process of processes) process.send('go');
+      return (await Promise.all(outcomes)) as Outcome[];
+    },
+  };
+}
+
+/** Waits for a message of a process. @throws Error if the process exits first */
+async function nextMessage(child: ChildProcess): Promise<unknown> {
+  const ended = once(child, 'exit').then(([code]: number[]) => {
+    throw new Error(`A replica exited with code ${code}`);
+  });
+  const [message] = (await Promise.race([once(child, 'message'), ended])) as unknown[];
+  return message;
 }

@@ -4,8 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { type Kysely, sql } from 'kysely';
 import { appendToOutbox, type OutboxTables, sqlOutbox } from '../src/sql-outbox.ts';
 import type { Storage } from '../src/storage.ts';
-import { outboxMigration } from './outbox-migration.ts';
-import { someEvents } from './some-events.ts';
+import { outboxMigration, someEvents } from './some-events.ts';
 
 type Tables = OutboxTables & { change: { name: string } };
 

@@ -1,9 +1,29 @@
 import { names, serverWords } from './needs.ts';
 import { provideHaproxy } from './servers/haproxy.ts';
 import { sharedPostgres } from './servers/postgres.ts';
-import { rabbitMq } from './servers/rabbitmq-kind.ts';
+import { isUp, startRabbitMq } from './servers/rabbitmq.ts';
 import { redis } from './servers/redis.ts';
-import { runContainer, runFromPackage, runInstalled, type ServerKind } from './servers/server-kind.ts';
+import {
+  findProgram,
+  runContainer,
+  runFromPackage,
+  runInstalled,
+  type ServerKind,
+} from './servers/server-kind.ts';
+
+const rabbitMq: ServerKind = {
+  name: 'RabbitMQ',
+  variable: 'AMQP_URL',
+  debianPackage: 'rabbitmq-server',
+  findProgram: () => findProgram('rabbitmq-server'),
+  runProgram: () => startRabbitMq(),
+  container: {
+    image: 'rabbitmq:4-management-alpine',
+    port: 5672,
+    url: (address) => `amqp://guest:guest@${address}`,
+    isUp,
+  },
+};
 
 /** The servers that were started for the run. */
 export type Provision = {

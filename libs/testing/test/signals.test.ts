@@ -20,7 +20,7 @@ const root = fileURLToPath(new URL('../../../', import.meta.url));
 const hangingTest = `
 import { spawn } from 'node:child_process';
 import { startRedis } from '${root}libs/testing/src/servers/redis.ts';
-import { createTestDatabase } from '${root}libs/testing/src/test-database.ts';
+import { createTestDatabase } from '${root}libs/testing/src/test-storage.ts';
 import { it } from '@jest/globals';
 it('hangs', async () => {
   await createTestDatabase(process.env.TEST_DATABASE_URL, process.env.TEST_REDIS_URL, process.env.TEST_AMQP_URL);

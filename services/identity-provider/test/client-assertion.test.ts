@@ -7,7 +7,6 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { SignJWT, UnsecuredJWT } from 'jose';
 import * as oauth from 'oauth4webapi';
 import * as openid from 'openid-client';
-import { assertionFor, assertionType } from './client-assertions.ts';
 import {
   aPartner,
   desktopRealms,
@@ -16,6 +15,7 @@ import {
   refusalOf,
   runDesktop,
 } from './running-desktop.ts';
+import { assertionFor, assertionType } from './running-hosts.ts';
 import { aClient, basic, record, scope } from './running-identity-provider.ts';
 
 // Third-party clients use the machine's clock, and the service refuses an assertion whose `iat` is later than

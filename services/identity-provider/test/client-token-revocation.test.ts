@@ -6,7 +6,6 @@ import { InMemoryRevokedTokens } from '@clinical-launch/trust/in-memory-revoked-
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { decodeJwt } from 'jose';
 import * as openid from 'openid-client';
-import { assertionFor, assertionType } from './client-assertions.ts';
 import {
   aPartner,
   desktopRealms,
@@ -15,6 +14,7 @@ import {
   refused,
   runDesktop,
 } from './running-desktop.ts';
+import { assertionFor, assertionType } from './running-hosts.ts';
 import { aClient, audience, basic, scope } from './running-identity-provider.ts';
 
 // Third-party clients use the machine's clock.

@@ -6,7 +6,6 @@ import { openTestStorage } from '@clinical-launch/testing/test-storage';
 import { createTestKey, type TestKey } from '@clinical-launch/testing/token-issuer';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import * as openid from 'openid-client';
-import { assertionFor, assertionType } from './client-assertions.ts';
 import {
   aPartner,
   authorizeFields,
@@ -20,6 +19,7 @@ import {
   runDesktop,
   tokenFields,
 } from './running-desktop.ts';
+import { assertionFor, assertionType } from './running-hosts.ts';
 import { record } from './running-identity-provider.ts';
 
 // Third-party clients use the machine's clock.

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { openPostgresStorage } from '@clinical-launch/storage/postgres-storage';
 import type { Storage } from '@clinical-launch/storage/storage';
 import { TestClock } from '@clinical-launch/testing/test-clock';
-import { createTestDatabase } from '@clinical-launch/testing/test-database';
+import { createTestDatabase } from '@clinical-launch/testing/test-storage';
 import { until } from '@clinical-launch/testing/until';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { answering, type CallbackReceiver, startReceiver } from './callback-receiver.ts';

@@ -1,7 +1,7 @@
 import type { Action } from '@clinical-launch/contracts/launch-context';
 import { openPostgresStorage } from '@clinical-launch/storage/postgres-storage';
 import type { Storage } from '@clinical-launch/storage/storage';
-import { createTestDatabase } from '@clinical-launch/testing/test-database';
+import { createTestDatabase } from '@clinical-launch/testing/test-storage';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { CompiledQuery, type KyselyPlugin, PostgresQueryCompiler, sql } from 'kysely';
 import { readCatalogue } from '../src/catalogue-file.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { openPostgresStorage } from '@clinical-launch/storage/postgres-storage';
-import { createTestDatabase } from '@clinical-launch/testing/test-database';
+import { createTestDatabase } from '@clinical-launch/testing/test-storage';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
 import { openOrderingDatabase } from '../src/store/database.ts';

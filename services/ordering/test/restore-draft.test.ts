@@ -1,7 +1,7 @@
 import type { LaunchContext } from '@clinical-launch/contracts/launch-context';
 import { createTimeWriter } from '@clinical-launch/contracts/time';
 import { openPostgresStorage } from '@clinical-launch/storage/postgres-storage';
-import { createTestDatabase } from '@clinical-launch/testing/test-database';
+import { createTestDatabase } from '@clinical-launch/testing/test-storage';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   type Application,

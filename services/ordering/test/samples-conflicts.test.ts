@@ -1,5 +1,5 @@
 import { openPostgresStorage } from '@clinical-launch/storage/postgres-storage';
-import { createTestDatabase } from '@clinical-launch/testing/test-database';
+import { createTestDatabase } from '@clinical-launch/testing/test-storage';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   type Application,

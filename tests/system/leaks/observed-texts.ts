@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { findFreePort } from '@clinical-launch/testing/servers/private-server';
 import { startRedis } from '@clinical-launch/testing/servers/redis';
-import { createTestDatabase } from '@clinical-launch/testing/test-database';
+import { createTestDatabase } from '@clinical-launch/testing/test-storage';
 import { until } from '@clinical-launch/testing/until';
 import amqp from 'amqplib';
 import { Redis } from 'ioredis';

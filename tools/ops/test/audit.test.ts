@@ -6,7 +6,7 @@ import { createAuditStore } from '@clinical-launch/audit-trail/store/audit-store
 import { openSchema } from '@clinical-launch/audit-trail/store/tables';
 import { createEvent } from '@clinical-launch/contracts/events/cloud-event';
 import { openPostgresStorage } from '@clinical-launch/storage/postgres-storage';
-import { createTestDatabase } from '@clinical-launch/testing/test-database';
+import { createTestDatabase } from '@clinical-launch/testing/test-storage';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { runOps, runOpsHere } from './run-ops.ts';

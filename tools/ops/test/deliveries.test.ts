@@ -3,7 +3,7 @@ import { replayDeliveries } from '@clinical-launch/order-renderer/store/delivery
 import { createDocuments, openSchema } from '@clinical-launch/order-renderer/store/documents';
 import { openPostgresStorage } from '@clinical-launch/storage/postgres-storage';
 import type { Storage } from '@clinical-launch/storage/storage';
-import { createTestDatabase } from '@clinical-launch/testing/test-database';
+import { createTestDatabase } from '@clinical-launch/testing/test-storage';
 import { until } from '@clinical-launch/testing/until';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import {

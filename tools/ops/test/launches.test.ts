@@ -14,7 +14,7 @@ import { connectRedis } from '@clinical-launch/redis/connect-redis';
 import { RedisOutbox } from '@clinical-launch/redis/redis-outbox';
 import type { RedisClient } from '@clinical-launch/redis/redis-scripts';
 import { openPostgresStorage } from '@clinical-launch/storage/postgres-storage';
-import { createTestDatabase } from '@clinical-launch/testing/test-database';
+import { createTestDatabase } from '@clinical-launch/testing/test-storage';
 import { aPrefix, createTickets } from '@clinical-launch/testing/ticket-fixtures';
 import { until } from '@clinical-launch/testing/until';
 import type { IssueRequest, TicketKind } from '@clinical-launch/tickets/tickets';

@@ -10,7 +10,7 @@ import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { openOrderingDatabase } from '@clinical-launch/ordering/store/database';
 import { openPostgresStorage } from '@clinical-launch/storage/postgres-storage';
 import type { SchemaWait } from '@clinical-launch/storage/storage';
-import { createTestDatabase } from '@clinical-launch/testing/test-database';
+import { createTestDatabase } from '@clinical-launch/testing/test-storage';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { databaseAccess } from '../src/service-access.ts';

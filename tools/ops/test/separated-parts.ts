@@ -6,7 +6,7 @@ import { connectRedis } from '@clinical-launch/redis/connect-redis';
 import type { PrivateServer } from '@clinical-launch/testing/servers/private-server';
 import { type PrivateRabbitMq, startRabbitMq } from '@clinical-launch/testing/servers/rabbitmq';
 import { startRedis } from '@clinical-launch/testing/servers/redis';
-import { createTestDatabase } from '@clinical-launch/testing/test-database';
+import { createTestDatabase } from '@clinical-launch/testing/test-storage';
 import pg from 'pg';
 import { brokerAccess, databaseAccess, eventSourceNames } from '../src/service-access.ts';
 import { addressAs, redisUsers } from './part-users.ts';
