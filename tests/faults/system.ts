@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { redisAclFile } from '@clinical-launch/ops/redis-access';
+import { redisAclFile } from '@clinical-launch/ops/access';
 import { frugalMalloc } from '@clinical-launch/testing/jest/run-folder';
 import { startPostgres } from '@clinical-launch/testing/servers/postgres';
 import { findFreePort, type PrivateServer } from '@clinical-launch/testing/servers/private-server';

@@ -2,7 +2,7 @@ import type { EventData } from '@clinical-launch/contracts/events/catalogue';
 import { createEvent } from '@clinical-launch/contracts/events/cloud-event';
 import type { Storage } from '@clinical-launch/storage/storage';
 import { sealKeyFrom } from './config.ts';
-import type { AuditKeys } from './domain/audit-keys.ts';
+import type { AuditKeys } from './domain/checkpoint.ts';
 import { type AuditCriteria, createAuditSearch } from './store/audit-search.ts';
 import { createAuditStore } from './store/audit-store.ts';
 import { createChainReader, type Period } from './store/chain-reader.ts';

@@ -13,7 +13,7 @@ import {
   readEnvironment,
   readTogether,
 } from '@clinical-launch/runtime/environment';
-import { type AuditKeys, auditKeysFrom } from './domain/audit-keys.ts';
+import { type AuditKeys, auditKeysFrom } from './domain/checkpoint.ts';
 import { type AuditPagesConfig, readAuditPagesConfig } from './pages-config.ts';
 
 export type AuditTrailConfig = {

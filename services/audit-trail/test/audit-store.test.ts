@@ -8,7 +8,7 @@ import { sql } from 'kysely';
 import { readAuditKeys, sealKeyFrom } from '../src/config.ts';
 import { createAuditSearch } from '../src/store/audit-search.ts';
 import { createAuditStore } from '../src/store/audit-store.ts';
-import { createLaunchingClients } from '../src/store/launching-clients.ts';
+import { createLaunchingClients } from '../src/store/known-parties.ts';
 import type { AuditCriteria } from '../src/store/search-conditions.ts';
 import { type AuditDatabase, openSchema } from '../src/store/tables.ts';
 import { aLaunch, anEvent, bairstow } from './some-events.ts';

@@ -14,8 +14,7 @@ import { createSessions } from '../src/http/pages/session.ts';
 import { createActivity } from '../src/store/activity.ts';
 import { createAuditSearch } from '../src/store/audit-search.ts';
 import { createAuditStore } from '../src/store/audit-store.ts';
-import { createKnownParties } from '../src/store/known-parties.ts';
-import { createLaunchingClients } from '../src/store/launching-clients.ts';
+import { createKnownParties, createLaunchingClients } from '../src/store/known-parties.ts';
 import { openSchema } from '../src/store/tables.ts';
 import { storeEvents } from '../src/work/store-events.ts';
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { CompiledQuery, type KyselyPlugin } from 'kysely';
 import { readAuditKeys, sealKeyFrom } from '../src/config.ts';
 import { createAuditSearch } from '../src/store/audit-search.ts';
-import { createLaunchingClients } from '../src/store/launching-clients.ts';
+import { createLaunchingClients } from '../src/store/known-parties.ts';
 import { type AuditDatabase, openSchema } from '../src/store/tables.ts';
 import { inventRows } from './stored/invented-rows.ts';
 import { searchesOf } from './stored/invented-searches.ts';

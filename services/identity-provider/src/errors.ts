@@ -1,6 +1,8 @@
+import { type AuthorizeReason, authorizeRefusals } from '@clinical-launch/contracts/refusals/authorize';
 import { type TokenReason, tokenRefusals } from '@clinical-launch/contracts/refusals/token';
 import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { ServiceError, tooMany } from '@clinical-launch/http/errors';
+import type { ParameterFault } from './domain/authorization-request.ts';
 
 type RefusalOptions = {
   readonly parameter?: string;
@@ -78,4 +80,27 @@ export function unknownLaunch(): ServiceError {
     message:
       'This host application has no launch with this id. Send the X-Correlation-Id of the answer that issued the launch',
   });
+}
+
+/** Creates the error for a request whose answer no user opens. It must not use up a single-use identifier. */
+export function speculativeRequest(): ServiceError {
+  return new ServiceError({
+    code: 'invalid_request',
+    message: 'A prefetch, a preview, an image or a script cannot start a launch',
+  });
+}
+
+/** A refused authorization request, which is always answered directly and never by a redirect. */
+export class AuthorizeRefusal extends ServiceError {
+  readonly reason: AuthorizeReason;
+  /** The names of the invalid parameters. */
+  readonly parameters: readonly string[];
+
+  constructor(reason: AuthorizeReason, faults: readonly ParameterFault[] = []) {
+    const sentence = faults.map(({ name, message }) => `The parameter ${name} ${message}`).join('. ');
+    const { code, message } = authorizeRefusals[reason];
+    super({ status: 400, code: faults[0]?.code ?? code, message: sentence === '' ? message : sentence });
+    this.reason = reason;
+    this.parameters = faults.map(({ name }) => name);
+  }
 }

@@ -4,8 +4,8 @@ import { readCatalogue } from '../src/catalogue-file.ts';
 import { readOrderingConfig } from '../src/config.ts';
 import { setFor } from '../src/domain/applies-to.ts';
 import { parseCatalogue } from '../src/domain/catalogue.ts';
+import { isConceptId } from '../src/domain/catalogue-faults.ts';
 import { safetyFaults } from '../src/domain/catalogue-safety.ts';
-import { isConceptId } from '../src/domain/snomed.ts';
 
 const file = JSON.parse(
   readFileSync(new URL('../catalogue/catalogue.json', import.meta.url), 'utf8'),

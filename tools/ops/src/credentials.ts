@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { UsageError } from './usage-error.ts';
+import { UsageError } from './command.ts';
 
 /** The user of a service on PostgreSQL, Redis or RabbitMQ. */
 export type Credentials = { readonly name: string; readonly password: string };

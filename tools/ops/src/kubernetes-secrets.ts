@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { eventConsumers } from '@clinical-launch/contracts/events/cloud-event';
 import type { SealingPurpose } from '@clinical-launch/crypto/sealing-purposes';
 import { stringify } from 'yaml';
-import { brokerAccess, databaseAccess, type ServiceName, serviceNames } from './service-access.ts';
+import { brokerAccess, databaseAccess, type ServiceName, serviceNames } from './access.ts';
 
 /** The keys that several services share. */
 type SharedKey = 'patient-pseudonym-key' | 'audit-signing-key' | `sealing-keys-${SealingPurpose}`;

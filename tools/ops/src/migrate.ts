@@ -6,8 +6,8 @@ import { separateRoles } from '@clinical-launch/storage/database-roles';
 import { openPostgresStorage } from '@clinical-launch/storage/postgres-storage';
 import type { ServiceMigrations } from '@clinical-launch/storage/service-migration';
 import type { Storage } from '@clinical-launch/storage/storage';
+import { databaseAccess, type ServiceName, serviceNames } from './access.ts';
 import { readCredentials } from './credentials.ts';
-import { databaseAccess, type ServiceName, serviceNames } from './service-access.ts';
 
 const migrationsOf: Readonly<Partial<Record<ServiceName, ServiceMigrations>>> = {
   'audit-trail': ofAuditTrail,

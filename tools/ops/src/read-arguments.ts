@@ -1,6 +1,12 @@
 import { parseArgs } from 'node:util';
-import type { Answers, Argument, Command, Option } from './command.ts';
-import { ArgumentsError, UsageError } from './usage-error.ts';
+import {
+  type Answers,
+  type Argument,
+  ArgumentsError,
+  type Command,
+  type Option,
+  UsageError,
+} from './command.ts';
 
 /** Asks a person a question, and resolves with the answer. */
 export type Ask = (question: string) => Promise<string>;

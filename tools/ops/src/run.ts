@@ -3,11 +3,10 @@ import { createInterface } from 'node:readline/promises';
 import type { Readable, Writable } from 'node:stream';
 import { withSecretFiles } from '@clinical-launch/process/secret-files';
 import { ConfigurationError, type Environment } from '@clinical-launch/runtime/environment';
-import type { Command, Outcome, Tool } from './command.ts';
+import { ArgumentsError, type Command, type Outcome, type Tool, UsageError } from './command.ts';
 import { type Ask, readArguments } from './read-arguments.ts';
 import { toolLoaders } from './tool-loaders.ts';
 import { unknownWord, usageLine, usageOfAll, usageOfCommand, usageOfGroup } from './usage.ts';
-import { ArgumentsError, UsageError } from './usage-error.ts';
 
 /** The output of a command, and the input for its questions. */
 export type Terminal = {

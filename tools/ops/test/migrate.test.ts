@@ -13,7 +13,7 @@ import type { SchemaWait } from '@clinical-launch/storage/storage';
 import { createTestDatabase } from '@clinical-launch/testing/test-storage';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
-import { databaseAccess } from '../src/service-access.ts';
+import { databaseAccess } from '../src/access.ts';
 import { runOps, runOpsHere } from './run-ops.ts';
 
 const suffix = randomBytes(4).toString('hex');

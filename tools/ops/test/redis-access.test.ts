@@ -18,8 +18,7 @@ import { RedisTickets } from '@clinical-launch/tickets/redis-tickets';
 import { RedisRevokedTokens } from '@clinical-launch/trust/redis-revoked-tokens';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
-import { redisAclFile } from '../src/redis-access.ts';
-import { eventSourceNames as services } from '../src/service-access.ts';
+import { redisAclFile, eventSourceNames as services } from '../src/access.ts';
 
 const lab = createRedisLab();
 const users = services.map((service) => ({ service, name: service, password: `password-of-${service}` }));

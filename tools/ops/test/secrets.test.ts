@@ -20,7 +20,7 @@ import { parseAllDocuments } from 'yaml';
 import { secretsOfProduction } from '../../../tests/system/k8s/production-secrets.ts';
 import { purposesOf } from '../../../tests/system/purposes-of.ts';
 import { root } from '../../../tests/system/run-command.ts';
-import { serviceNames } from '../src/service-access.ts';
+import { serviceNames } from '../src/access.ts';
 import { runOps, runOpsHere } from './run-ops.ts';
 
 const directory = join(mkdtempSync(join(tmpdir(), 'clinical-launch-secrets-')), 'secrets');

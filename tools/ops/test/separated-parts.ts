@@ -8,7 +8,7 @@ import { type PrivateRabbitMq, startRabbitMq } from '@clinical-launch/testing/se
 import { startRedis } from '@clinical-launch/testing/servers/redis';
 import { createTestDatabase } from '@clinical-launch/testing/test-storage';
 import pg from 'pg';
-import { brokerAccess, databaseAccess, eventSourceNames } from '../src/service-access.ts';
+import { brokerAccess, databaseAccess, eventSourceNames } from '../src/access.ts';
 import { addressAs, redisUsers } from './part-users.ts';
 import { runOps, runOpsHere } from './run-ops.ts';
 

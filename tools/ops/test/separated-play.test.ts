@@ -6,7 +6,7 @@ import { findFreePort } from '@clinical-launch/testing/servers/private-server';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { run } from '../../../tests/system/run-command.ts';
-import { type ServiceName, serviceNames } from '../src/service-access.ts';
+import { type ServiceName, serviceNames } from '../src/access.ts';
 import { type SeparatedParts, startSeparatedParts } from './separated-parts.ts';
 
 let parts: SeparatedParts;

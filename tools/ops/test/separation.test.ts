@@ -5,8 +5,7 @@ import { topologyOf } from '@clinical-launch/events/rabbitmq-topology';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Channel, type ChannelModel, type ConfirmChannel, connect } from 'amqplib';
 import { Redis } from 'ioredis';
-import { redisRulesOf } from '../src/redis-access.ts';
-import { brokerAccess, eventSourceNames, serviceNames } from '../src/service-access.ts';
+import { brokerAccess, eventSourceNames, redisRulesOf, serviceNames } from '../src/access.ts';
 import { type SeparatedParts, startSeparatedParts } from './separated-parts.ts';
 
 let parts: SeparatedParts;

@@ -2,7 +2,7 @@ import { eventCatalogue } from '@clinical-launch/contracts/events/catalogue';
 import type { Fault } from '@clinical-launch/contracts/fault';
 import { guidPattern } from '@clinical-launch/contracts/schema';
 import type { PatientPseudonyms } from '@clinical-launch/crypto/patient-pseudonym';
-import { type AuditCursor, readCursor } from '../domain/audit-cursor.ts';
+import { type AuditCursor, readCursor } from '../domain/audit-entry.ts';
 import type { AuditOutcome } from '../domain/audit-row.ts';
 import { kindOf, outcomeCodes } from '../domain/fhir-values.ts';
 import { isPseudonym, readTime, textFault } from '../domain/search-values.ts';

@@ -5,7 +5,7 @@ import type { Handler } from '@clinical-launch/http/endpoint';
 import type { ErrorDialect } from '@clinical-launch/http/errors';
 import { operationOutcome } from '@clinical-launch/http/operation-outcome';
 import { queryOf } from '@clinical-launch/http/request-target';
-import { type AuditCursor, cursorText } from '../domain/audit-cursor.ts';
+import { type AuditCursor, cursorText } from '../domain/audit-entry.ts';
 import { type FhirAuditEvent, fhirAuditEvent } from '../present/fhir-audit-event.ts';
 import type { SearchAudit } from '../store/audit-search.ts';
 import { type ReaderDependencies, type ReaderExchange, recordSearch } from './audit-reader.ts';

@@ -3,7 +3,7 @@ import type { Fault } from '@clinical-launch/contracts/fault';
 import { guidForm, withoutUndefined } from '@clinical-launch/contracts/schema';
 import type { PatientPseudonyms } from '@clinical-launch/crypto/patient-pseudonym';
 import { ServiceError } from '@clinical-launch/http/errors';
-import { type AuditCursor, readCursor } from '../domain/audit-cursor.ts';
+import { type AuditCursor, readCursor } from '../domain/audit-entry.ts';
 import type { AuditOutcome } from '../domain/audit-row.ts';
 import { isPseudonym, lengthFault, readTime, textFault } from '../domain/search-values.ts';
 import type { AuditCriteria } from '../store/audit-search.ts';

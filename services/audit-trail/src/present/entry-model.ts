@@ -1,3 +1,5 @@
+import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
+import { type AuditEntry, cursorText } from '../domain/audit-entry.ts';
 import { entryWords, serviceNameOf } from '../domain/event-words.ts';
 import { getFaultWords } from '../domain/fault-words.ts';
 import { detailOf } from '../domain/launch-story.ts';
@@ -41,3 +43,24 @@ type Parties = Pick<
 
 /** Returns the start of a pseudonym, which is enough to distinguish two patients on a page. */
 export const shortPseudonym = (pseudonym: string): string => pseudonym.slice(0, 8);
+
+/** An entry in an answer: its columns that are not empty, and its event. */
+type AnsweredEntry = {
+  readonly id: string;
+  readonly time: string;
+  /** The position of the entry. Send it as the parameter `after` to request older entries. */
+  readonly cursor: string;
+  readonly event: CloudEvent;
+};
+
+/** Formats an entry for an answer or an export. */
+export function answeredEntry(entry: AuditEntry): AnsweredEntry {
+  const { event, time, ...columns } = entry;
+  const given = Object.entries(columns).filter(([, value]) => value !== null);
+  return {
+    ...(Object.fromEntries(given) as { id: string }),
+    time: time.toISOString(),
+    cursor: cursorText(entry),
+    event,
+  };
+}

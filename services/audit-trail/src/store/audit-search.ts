@@ -1,7 +1,6 @@
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import { type RawBuilder, sql } from 'kysely';
-import type { AuditCursor } from '../domain/audit-cursor.ts';
-import type { AuditEntry } from '../domain/audit-entry.ts';
+import type { AuditCursor, AuditEntry } from '../domain/audit-entry.ts';
 import type { AuditOutcome } from '../domain/audit-row.ts';
 import {
   type AuditCriteria,

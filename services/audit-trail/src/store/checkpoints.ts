@@ -1,6 +1,11 @@
 import { sql, type Transaction } from 'kysely';
-import type { AuditKeys } from '../domain/audit-keys.ts';
-import { type Checkpoint, nameOf, type SignedCheckpoint, signCheckpoint } from '../domain/checkpoint.ts';
+import {
+  type AuditKeys,
+  type Checkpoint,
+  nameOf,
+  type SignedCheckpoint,
+  signCheckpoint,
+} from '../domain/checkpoint.ts';
 import type { ChainEnd } from '../domain/row-chain.ts';
 import type { AuditDatabase, AuditTables } from './tables.ts';
 

@@ -4,14 +4,14 @@ import { LRUCache } from 'lru-cache';
 import type { AuditDatabase } from './tables.ts';
 
 /** A user that an event names, and the practice in the same event. */
-export type KnownUser = {
+type KnownUser = {
   readonly name: string;
   readonly display: string;
   readonly practice: string;
   readonly practiceName: string;
 };
 
-export type KnownPractice = { readonly practice: string; readonly practiceName: string };
+type KnownPractice = { readonly practice: string; readonly practiceName: string };
 
 /**
  * The users that events name, and their practices. Readers can find users and practices by names such as "Dr
@@ -107,4 +107,33 @@ function userOf({ data }: CloudEvent): KnownUser[] {
       practiceName: short(practice?.name),
     },
   ];
+}
+
+type LaunchingClient = { readonly issuer: string; readonly clientId: string };
+
+/**
+ * The clients that have launched. These clients are stored, because the hash of a caller's identifier
+ * includes the client.
+ */
+export type LaunchingClients = { record(clients: readonly LaunchingClient[]): Promise<void> };
+
+/**
+ * Creates the store of launching clients. There are few clients, so each process caches the clients that it
+ * has stored.
+ */
+export function createLaunchingClients(database: AuditDatabase): LaunchingClients {
+  const known = new Set<string>();
+  const keyOf = ({ issuer, clientId }: LaunchingClient) => JSON.stringify([issuer, clientId]);
+  return {
+    async record(clients) {
+      const fresh = new Map(clients.filter((one) => !known.has(keyOf(one))).map((one) => [keyOf(one), one]));
+      if (fresh.size === 0) return;
+      await database
+        .insertInto('launching_client')
+        .values([...fresh.values()].map(({ issuer, clientId }) => ({ issuer, client_id: clientId })))
+        .onConflict((conflict) => conflict.columns(['issuer', 'client_id']).doNothing())
+        .execute();
+      for (const key of fresh.keys()) known.add(key);
+    },
+  };
 }

@@ -1,7 +1,6 @@
 import type { Logger } from '@clinical-launch/runtime/logger';
 import { type Loop, type LoopOptions, startLoop } from '@clinical-launch/runtime/loop';
-import type { AuditCursor } from '../domain/audit-cursor.ts';
-import type { AuditEntry } from '../domain/audit-entry.ts';
+import type { AuditCursor, AuditEntry } from '../domain/audit-entry.ts';
 import type { AuditCriteria, SearchAudit } from '../store/audit-search.ts';
 
 const largestPage = 1000;

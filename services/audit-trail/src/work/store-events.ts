@@ -1,7 +1,6 @@
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import type { AuditStore } from '../store/audit-store.ts';
-import type { KnownParties } from '../store/known-parties.ts';
-import type { LaunchingClients } from '../store/launching-clients.ts';
+import type { KnownParties, LaunchingClients } from '../store/known-parties.ts';
 
 export type EventStores = {
   readonly store: Pick<AuditStore, 'append'>;

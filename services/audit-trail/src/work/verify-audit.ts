@@ -1,5 +1,5 @@
 import type { AuditFault } from '../domain/audit-fault.ts';
-import type { AuditKeys } from '../domain/audit-keys.ts';
+import type { AuditKeys } from '../domain/checkpoint.ts';
 import { type ChainEnd, genesisOf } from '../domain/row-chain.ts';
 import type { ChainReader, Period } from '../store/chain-reader.ts';
 import type { Checkpoints, NumberRange } from '../store/checkpoints.ts';

@@ -1,6 +1,5 @@
 import { type AuditFault, maxFaults } from '../domain/audit-fault.ts';
-import type { AuditKeys } from '../domain/audit-keys.ts';
-import { nameOf, readCheckpoint, type SignedCheckpoint } from '../domain/checkpoint.ts';
+import { type AuditKeys, nameOf, readCheckpoint, type SignedCheckpoint } from '../domain/checkpoint.ts';
 import type { ChainEnd } from '../domain/row-chain.ts';
 import type { ChainReader } from '../store/chain-reader.ts';
 import type { Checkpoints, NumberRange, StoredCheckpoint } from '../store/checkpoints.ts';

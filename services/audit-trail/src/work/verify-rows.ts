@@ -1,6 +1,6 @@
 import { type KeyObject, timingSafeEqual } from 'node:crypto';
 import { type AuditFault, maxFaults } from '../domain/audit-fault.ts';
-import type { AuditKeys } from '../domain/audit-keys.ts';
+import type { AuditKeys } from '../domain/checkpoint.ts';
 import { type ChainEnd, sealOf } from '../domain/row-chain.ts';
 import type { ChainReader, ChainSlice } from '../store/chain-reader.ts';
 

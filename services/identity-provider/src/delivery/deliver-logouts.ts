@@ -13,7 +13,7 @@ import type { Clock } from '@clinical-launch/runtime/clock';
 import type { Logger } from '@clinical-launch/runtime/logger';
 import { currentTraceparent } from '@clinical-launch/runtime/tracing';
 import { eventSource } from '../domain/addresses.ts';
-import { logoutTokenClaims } from '../domain/logout-token.ts';
+import { logoutTokenClaims } from '../domain/desktop-tokens.ts';
 import type { Realms } from '../domain/realms.ts';
 import type { KeyRing } from '../keys/key-ring.ts';
 import type { DueLogout, Logouts } from '../store/logouts.ts';

@@ -7,7 +7,6 @@ import type { RateLimiter } from '@clinical-launch/limits/rate-limit';
 import type { Clock } from '@clinical-launch/runtime/clock';
 import { launchOf } from '@clinical-launch/tickets/ticket-format';
 import type { FoundTicket, Redemption, Tickets } from '@clinical-launch/tickets/tickets';
-import { AuthorizeRefusal, speculativeRequest } from '../authorize-errors.ts';
 import {
   type AuthorizationRequest,
   readAuthorizationRequest,
@@ -18,7 +17,7 @@ import { type CodeDetail, codeProof, launchProof, readLaunch } from '../domain/d
 import { signInClaims } from '../domain/desktop-tokens.ts';
 import { readPushedParameters } from '../domain/pushed-request.ts';
 import type { DesktopIssuingRealm } from '../domain/realms.ts';
-import { TokenRefusal } from '../errors.ts';
+import { AuthorizeRefusal, speculativeRequest, TokenRefusal } from '../errors.ts';
 import { type DesktopExchange, type NamedExchange, readTokenForm, senderOf } from './realm-guards.ts';
 
 type AuthorizeDependencies = {

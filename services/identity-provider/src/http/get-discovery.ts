@@ -8,7 +8,7 @@ import type { DesktopIssuingRealm, DesktopSettings, IssuingRealm, Realms } from 
 import { claimScopes, scopeCapabilities } from '../domain/smart-context.ts';
 import { type Grant, isOffered } from '../grants/grant.ts';
 import type { KeyRing } from '../keys/key-ring.ts';
-import { clientAuthenticationMethods } from './client-credentials.ts';
+import { clientAuthenticationMethods } from './authenticate-client.ts';
 import { hostRight } from './issue-launch.ts';
 import { type DesktopExchange, isDesktopRealm, type RealmExchange } from './realm-guards.ts';
 

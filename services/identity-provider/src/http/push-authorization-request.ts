@@ -4,7 +4,6 @@ import type { Call } from '@clinical-launch/http/call';
 import { behind, type Handler } from '@clinical-launch/http/endpoint';
 import { launchOf } from '@clinical-launch/tickets/ticket-format';
 import type { AdditionalIssue, Tickets } from '@clinical-launch/tickets/tickets';
-import { AuthorizeRefusal } from '../authorize-errors.ts';
 import type { PushedAnswer } from '../domain/answers.ts';
 import {
   type AuthorizationRequest,
@@ -15,12 +14,11 @@ import { isConfidential } from '../domain/client-certificates.ts';
 import { launchProof } from '../domain/desktop-chain.ts';
 import { type PushedParameters, pushedRequestSeconds, requestUriOf } from '../domain/pushed-request.ts';
 import type { DesktopIssuingRealm } from '../domain/realms.ts';
-import { TokenRefusal, tooManyPushes } from '../errors.ts';
+import { AuthorizeRefusal, TokenRefusal, tooManyPushes } from '../errors.ts';
 import { usingUp } from '../grants/bindings.ts';
-import type { SenderDependencies } from './authenticate-client.ts';
+import { clientParameters, type SenderDependencies } from './authenticate-client.ts';
 import { authenticatePartner } from './authenticate-partner.ts';
 import { countHolder } from './authorize.ts';
-import { clientParameters } from './client-credentials.ts';
 import { readDpopProof } from './dpop.ts';
 import { type DesktopExchange, type FormExchange, pickParameters, readTokenForm } from './realm-guards.ts';
 

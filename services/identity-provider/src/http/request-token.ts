@@ -5,9 +5,8 @@ import { isConfidential } from '../domain/client-certificates.ts';
 import type { DesktopIssuingRealm } from '../domain/realms.ts';
 import { TokenRefusal } from '../errors.ts';
 import { type ClientGrant, type Grant, isOffered, type PartnerGrant } from '../grants/grant.ts';
-import { authenticateClient, type SenderDependencies } from './authenticate-client.ts';
+import { authenticateClient, clientParameters, type SenderDependencies } from './authenticate-client.ts';
 import { authenticatePartner } from './authenticate-partner.ts';
-import { clientParameters } from './client-credentials.ts';
 import { readDpopProof } from './dpop.ts';
 import {
   type FormExchange,

@@ -10,9 +10,13 @@ import { readRefreshToken, revocationSeconds } from '../domain/desktop-chain.ts'
 import type { DesktopIssuingRealm, IssuingRealm } from '../domain/realms.ts';
 import { TokenRefusal, tooManyRevokedTokens } from '../errors.ts';
 import type { FindOwnToken } from '../keys/own-tokens.ts';
-import { authenticateClient, type ClientExchange, type SenderDependencies } from './authenticate-client.ts';
+import {
+  authenticateClient,
+  type ClientExchange,
+  clientParameters,
+  type SenderDependencies,
+} from './authenticate-client.ts';
 import { authenticatePartner, type PartnerExchange } from './authenticate-partner.ts';
-import { clientParameters } from './client-credentials.ts';
 import {
   type FormExchange,
   isDesktopRealm,

@@ -3,7 +3,7 @@ import type { JsonSchema } from '@clinical-launch/contracts/published/schema';
 import { authorizationRules } from '../domain/authorization-request.ts';
 import { assertionType } from '../domain/client-assertion.ts';
 import { codeVerifierPattern } from '../grants/authorization-code.ts';
-import { clientParameters } from '../http/client-credentials.ts';
+import { clientParameters } from '../http/authenticate-client.ts';
 import { formLimitBytes } from '../http/realm-guards.ts';
 
 /** The code verifier and challenge of RFC 7636 appendix B. */

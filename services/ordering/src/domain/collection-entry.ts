@@ -2,7 +2,7 @@ import { isCalendarDate } from '@clinical-launch/contracts/formats';
 import { localDay, localTime } from '@clinical-launch/contracts/time';
 import { monthTyped } from './days.ts';
 import { type CollectionEntry, cleanText } from './draft.ts';
-import { instantsOf } from './local-instants.ts';
+import { instantsOf } from './written-dates.ts';
 
 /** The person who collected a sample, and the time. `at` is an ISO 8601 instant. */
 export type Collected = { readonly at: string; readonly by: string };

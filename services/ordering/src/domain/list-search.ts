@@ -1,6 +1,5 @@
 import { isSearchableDay } from '@clinical-launch/contracts/formats';
 import { localDay } from '@clinical-launch/contracts/time';
-import { dayAfter, startOfDay } from './local-instants.ts';
 import {
   elsewhereWord,
   isWord,
@@ -10,7 +9,7 @@ import {
   testWord,
 } from './request-search.ts';
 import type { Priority, RequestStatus } from './test-request.ts';
-import { takeDates } from './written-dates.ts';
+import { dayAfter, startOfDay, takeDates } from './written-dates.ts';
 
 /** The first and the last day of each period, relative to today. */
 export const recentDays = {

@@ -1,8 +1,10 @@
 import { isCalendarDate } from '@clinical-launch/contracts/formats';
 import { isFor, type PatientTraits } from './applies-to.ts';
-import type { Orderable, Question } from './catalogue.ts';
+import type { Catalogue, Orderable, Question } from './catalogue.ts';
 import { daysBetween, monthTyped, notKnown, readTypedDate } from './days.ts';
 import { cleanText } from './draft.ts';
+import { isLive } from './lifecycle.ts';
+import { type Answer, codeOf, liveCodes, type RequestedBatch, type TestRequest } from './test-request.ts';
 
 /**
  * A question on the review, asked once for all tests that need the answer, or once for each test. It is
@@ -47,7 +49,7 @@ export const answerKey = ({ id, perTest }: Question, { code }: Pick<Orderable, '
   perTest === true ? `${id}:${code}` : id;
 
 /** The answer to store, or the error message. Without an answer from the user, `answer` is empty. */
-export type AnswerReading = { readonly answer: string } | { readonly message: string };
+type AnswerReading = { readonly answer: string } | { readonly message: string };
 
 /**
  * Reads a typed answer. The result is the text of an option, a day as YYYY-MM-DD, `notKnown`, or a line of text.
@@ -100,3 +102,22 @@ function missing(asked: AskedQuestion): string {
 }
 
 const quoted = ({ text }: AskedQuestion) => `“${text}”`;
+
+/**
+ * Returns the answers to the questions that one laboratory's tests ask. If the catalogue has changed and no
+ * test of the request asks a question any more, every laboratory receives the answer.
+ */
+export function answersFor(
+  { tests }: Pick<RequestedBatch, 'tests'>,
+  request: Pick<TestRequest, 'batches' | 'answers'>,
+  catalogue: Pick<Catalogue, 'orderables'>,
+): Answer[] {
+  const own = keysAskedBy(tests.filter(isLive).map(codeOf), catalogue);
+  const all = keysAskedBy(liveCodes(request), catalogue);
+  return request.answers.filter(({ question }) => own.has(question) || !all.has(question));
+}
+
+function keysAskedBy(codes: readonly string[], { orderables }: Pick<Catalogue, 'orderables'>): Set<string> {
+  const tests = codes.flatMap((code) => orderables.get(code) ?? []);
+  return new Set(tests.flatMap((test) => test.asks.map(({ question }) => answerKey(question, test))));
+}

@@ -10,12 +10,11 @@ import { faultyForm, pageNotFound } from '../errors.ts';
 import { requestPage } from '../present/addresses.ts';
 import { listTexts, presentFilters } from '../present/list-filters.ts';
 import { presentList } from '../present/list-model.ts';
-import { findReferenced } from '../work/find-in-list.ts';
+import { findReferenced, storeSearch } from '../work/find-in-list.ts';
 import { findOthersUnderNumber } from '../work/find-requests.ts';
 import { readList } from '../work/read-list.ts';
-import { storeSearch } from '../work/store-search.ts';
 import type { Dependencies } from './dependencies.ts';
-import { isRead } from './reading.ts';
+import { isRead } from './page-guards.ts';
 import { readLaunchForm, type Visit } from './visit.ts';
 
 /**

@@ -1,16 +1,16 @@
 import { redirect } from '@clinical-launch/http/answer';
 import { type Guard, textParameter } from '@clinical-launch/http/endpoint';
-import { queryOf } from '@clinical-launch/http/request-target';
+import { isSpeculative, queryOf } from '@clinical-launch/http/request-target';
 import type { Catalogue } from '../domain/catalogue.ts';
 import type { TestRequest } from '../domain/test-request.ts';
-import { noCatalogueOfLaboratory, requestComplete, requestNotFound } from '../errors.ts';
+import { noCatalogueOfLaboratory, requestComplete, requestNotFound, speculativeReading } from '../errors.ts';
 import { reportPage, resultPage } from '../present/addresses.ts';
 import { isPatientConfirmed } from '../work/confirm-patient.ts';
 import { findOwnOrder, findVisible, hasSubmitted } from '../work/find-requests.ts';
 import { toChange, toNewOrder } from '../work/launch.ts';
 import { hasDraft } from '../work/read-choice.ts';
+import { recordView } from '../work/record-view.ts';
 import type { Dependencies } from './dependencies.ts';
-import { readRequest } from './reading.ts';
 import type { ChoosingVisit, Visit } from './visit.ts';
 
 /** An HTTP request for a page about a test request that the launch may see. */
@@ -109,4 +109,34 @@ async function getRequest(
   const patient = dependencies.pseudonyms.ofPatient(found.parties.patient);
   if (patient !== undefined) call.concern({ patient });
   return found;
+}
+
+/**
+ * Returns whether a user will read the response. The response to HEAD has no body.
+ * @throws ServiceError 400 for a prefetch, a prerender or a preview, whose response could be shown later
+ * without an audit event
+ */
+export function isRead(visit: Pick<Visit, 'request'>): boolean {
+  assertNotSpeculative(visit);
+  return visit.request.method !== 'HEAD';
+}
+
+/** Rejects a prefetch, prerender or preview of a page. @throws ServiceError 400, as `isRead` does */
+export function assertNotSpeculative({ request }: Pick<Visit, 'request'>): void {
+  if (isSpeculative(request)) throw speculativeReading();
+}
+
+/**
+ * If a user will read the response, stores the audit event of the view before the response is sent. The audit
+ * trail therefore contains every view.
+ * @throws ServiceError 400, as `isRead` does
+ */
+export async function readRequest(
+  visit: Visit,
+  { guid }: Pick<TestRequest, 'guid'>,
+  dependencies: Pick<Dependencies, 'database' | 'nudge'>,
+): Promise<void> {
+  if (!isRead(visit)) return;
+  await recordView(dependencies, visit, guid);
+  dependencies.nudge();
 }

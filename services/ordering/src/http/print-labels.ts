@@ -2,8 +2,8 @@ import { redirect } from '@clinical-launch/http/answer';
 import type { Handler } from '@clinical-launch/http/endpoint';
 import { queryOf } from '@clinical-launch/http/request-target';
 import { readSentCookies, setCookie } from '@clinical-launch/pages/cookies';
-import { labelStockOf, labelStocks, startOf } from '../domain/label-stocks.ts';
 import { pageSize } from '../domain/list-search.ts';
+import { labelStockOf, labelStocks, startOf } from '../domain/printing.ts';
 import type { TestRequest } from '../domain/test-request.ts';
 import { faultyForm, requestNotFound } from '../errors.ts';
 import { presentLabelStocks, presentLabels } from '../present/label-sheets.ts';
@@ -12,8 +12,7 @@ import { referencesOf } from '../present/request-caption.ts';
 import { countPrints } from '../work/count-print.ts';
 import { findAllVisible } from '../work/find-requests.ts';
 import type { Dependencies } from './dependencies.ts';
-import type { RequestVisit } from './page-guards.ts';
-import { isRead } from './reading.ts';
+import { isRead, type RequestVisit } from './page-guards.ts';
 import type { Visit } from './visit.ts';
 
 /**

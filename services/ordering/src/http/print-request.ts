@@ -2,8 +2,7 @@ import type { Handler } from '@clinical-launch/http/endpoint';
 import { presentForms, presentPrinting } from '../present/print-sheets.ts';
 import { countPrints } from '../work/count-print.ts';
 import type { Dependencies } from './dependencies.ts';
-import type { RequestVisit } from './page-guards.ts';
-import { isRead } from './reading.ts';
+import { isRead, type RequestVisit } from './page-guards.ts';
 
 /** Prints the request form, one sheet for each laboratory: `GET /oltr/{launchId}/requests/{guid}/form`. */
 export function printForm(dependencies: Dependencies): Handler<RequestVisit> {

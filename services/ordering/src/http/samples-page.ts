@@ -22,8 +22,7 @@ import { presentSamples } from '../present/samples-model.ts';
 import { historyOf } from '../work/find-requests.ts';
 import { submitSamples } from '../work/submit-samples.ts';
 import type { Dependencies } from './dependencies.ts';
-import type { RequestVisit } from './page-guards.ts';
-import { readRequest } from './reading.ts';
+import { type RequestVisit, readRequest } from './page-guards.ts';
 import { readLaunchForm } from './visit.ts';
 import { enterWindowOf, readSentWindow, refuseLocked, showLocked, toPath } from './window.ts';
 

@@ -5,18 +5,16 @@ import { openSessionCookie } from '@clinical-launch/pages/launch-session';
 import { samplesOf } from '../domain/record-samples.ts';
 import { notOfThisAction, pageNotFound } from '../errors.ts';
 import { reportPage, requestPage } from '../present/addresses.ts';
-import { presentReportLinks } from '../present/report-links.ts';
 import { describeMoment } from '../present/request-caption.ts';
-import { presentHistory, presentRequest } from '../present/request-report.ts';
+import { presentHistory, presentReportLinks, presentRequest } from '../present/request-report.ts';
 import { adviseIfWrong, presentResult } from '../present/result-model.ts';
 import { confirmPatient, isPatientConfirmed } from '../work/confirm-patient.ts';
 import { findNextInList } from '../work/find-in-list.ts';
 import { findResult, historyOf } from '../work/find-requests.ts';
 import type { Dependencies } from './dependencies.ts';
-import type { RequestVisit } from './page-guards.ts';
+import { type RequestVisit, readRequest } from './page-guards.ts';
 import { readLabels } from './print-labels.ts';
 import { readForm } from './print-request.ts';
-import { readRequest } from './reading.ts';
 import { readLaunchForm, type Visit } from './visit.ts';
 
 /**

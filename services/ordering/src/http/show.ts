@@ -5,10 +5,9 @@ import type { Pages } from '@clinical-launch/pages/templates';
 import type { Clock } from '@clinical-launch/runtime/clock';
 import { listed } from '../domain/panels.ts';
 import type { TestRequest } from '../domain/test-request.ts';
-import { presentWindow } from '../present/lock-model.ts';
+import { presentSession, presentWindow } from '../present/lock-model.ts';
 import { presentPageBanner } from '../present/patient-banner.ts';
 import { captionOf, referencesOf } from '../present/request-caption.ts';
-import { presentSession } from '../present/session-model.ts';
 import type { OtherBirths } from '../store/test-requests.ts';
 import type { Visit } from './visit.ts';
 

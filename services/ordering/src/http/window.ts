@@ -10,7 +10,7 @@ import { presentLock } from '../present/lock-model.ts';
 import type { SentWindow } from '../store/browsers.ts';
 import { type EnteredWindow, enterWindow } from '../work/enter-window.ts';
 import type { Dependencies } from './dependencies.ts';
-import { isRead } from './reading.ts';
+import { isRead } from './page-guards.ts';
 import { readLaunchForm, type Visit } from './visit.ts';
 
 /**

@@ -2,8 +2,8 @@ import type { LaunchPatient, PersonName } from '@clinical-launch/contracts/launc
 import { type WriteTime, writtenDate } from '@clinical-launch/contracts/time';
 import type { Catalogue } from '../domain/catalogue.ts';
 import { samplesInDrawOrder } from '../domain/collection.ts';
-import type { LabelStock } from '../domain/label-stocks.ts';
 import { inCapitals } from '../domain/person-name.ts';
+import type { LabelStock } from '../domain/printing.ts';
 import { codeOf, type TestRequest } from '../domain/test-request.ts';
 import { createBarcode } from './barcode.ts';
 import { presentPrintedIdentifiers } from './patient-banner.ts';

@@ -1,5 +1,5 @@
 import type { LaunchContext } from '@clinical-launch/contracts/launch-context';
-import { type WriteTime, writtenDate } from '@clinical-launch/contracts/time';
+import { localTime, type WriteTime, writtenDate } from '@clinical-launch/contracts/time';
 import type { ActionRule } from '../domain/action-rules.ts';
 import type { WindowState } from '../domain/chosen-window.ts';
 import { patientName } from '../domain/person-name.ts';
@@ -70,5 +70,25 @@ export function presentWindow(window: WindowState | undefined, { write }: { read
   return {
     windowToken: token,
     otherOpened: `You opened another patient in another browser or on another computer: ${at}.`,
+  };
+}
+
+type SessionLife = { readonly idleSeconds: number; readonly lastSeconds: number };
+
+/**
+ * Returns the end of the session: the local time for the page, and the remaining seconds for the script.
+ * `lastSeconds` is absent if the session has no absolute end.
+ */
+export function presentSession(
+  { idleSeconds, lastSeconds }: SessionLife,
+  { now, timeZone }: { readonly now: number; readonly timeZone: string },
+) {
+  const leftSeconds = Math.min(idleSeconds, lastSeconds);
+  return {
+    idleSeconds,
+    ...(Number.isFinite(lastSeconds) ? { lastSeconds: Math.floor(lastSeconds) } : {}),
+    until: localTime(now + leftSeconds * 1000, timeZone).slice(11, 16),
+    // Whether a request can still extend the session.
+    canExtend: lastSeconds > idleSeconds,
   };
 }

@@ -1,11 +1,11 @@
 import type { PersonName } from '@clinical-launch/contracts/launch-context';
 import type { WriteTime } from '@clinical-launch/contracts/time';
-import { answersFor } from '../domain/answers-for.ts';
 import type { Catalogue } from '../domain/catalogue.ts';
 import { isExposure, isPregnancyPossible } from '../domain/catalogue-safety.ts';
 import { isLive } from '../domain/lifecycle.ts';
 import { fullName } from '../domain/person-name.ts';
 import type { Printing } from '../domain/printing.ts';
+import { answersFor } from '../domain/questions.ts';
 import { type Answer, codeOf, type RequestedBatch, type TestRequest } from '../domain/test-request.ts';
 import { createBarcode } from './barcode.ts';
 import { presentPrintedIdentifiers } from './patient-banner.ts';

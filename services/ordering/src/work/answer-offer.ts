@@ -1,6 +1,5 @@
 import { continueDraft, emptiedDraft, hasContent } from '../domain/draft.ts';
-import { lockDraft, storeDraft } from '../store/drafts.ts';
-import { hideOfferedDrafts, lockOfferedDraft } from '../store/offered-drafts.ts';
+import { hideOfferedDrafts, lockDraft, lockOfferedDraft, storeDraft } from '../store/drafts.ts';
 import { findOrderOf } from '../store/test-requests.ts';
 import type { WorkDependencies } from './dependencies.ts';
 import type { Choosing } from './launch.ts';

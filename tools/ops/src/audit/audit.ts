@@ -5,9 +5,16 @@ import { sentenceOf } from '@clinical-launch/audit-trail/domain/audit-fault';
 import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import type { Environment } from '@clinical-launch/runtime/environment';
 import { openPostgresStorage } from '@clinical-launch/storage/postgres-storage';
-import type { Answers, Argument, Group, Option, Setting } from '../command.ts';
+import {
+  type Answers,
+  type Argument,
+  ArgumentsError,
+  type Group,
+  type Option,
+  type Setting,
+  UsageError,
+} from '../command.ts';
 import { databaseUrl, required } from '../settings.ts';
-import { ArgumentsError, UsageError } from '../usage-error.ts';
 import { exportEntries, exportOptions } from './export.ts';
 
 const signingKey: Setting = {

@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os';
-import { type AuditDesk } from '@clinical-launch/audit-trail/audit-desk';
+import type { AuditDesk } from '@clinical-launch/audit-trail/audit-desk';
 import type { AuditOutcome } from '@clinical-launch/audit-trail/domain/audit-row';
-import { answeredEntry } from '@clinical-launch/audit-trail/present/answered-entry';
+import { answeredEntry } from '@clinical-launch/audit-trail/present/entry-model';
 import { fhirAuditEvent } from '@clinical-launch/audit-trail/present/fhir-audit-event';
 import type { AuditCriteria } from '@clinical-launch/audit-trail/store/audit-search';
 import { withoutUndefined } from '@clinical-launch/contracts/schema';

@@ -1,4 +1,4 @@
-import { type CsvRow, parseCsv } from '@clinical-launch/trust/csv';
+import { type CsvRow, parseCsv } from '@clinical-launch/trust/directory-csv';
 
 /**
  * The test of a row, in the form of the catalogue file. The content is checked later, with the whole

@@ -2,8 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { parseCatalogue } from '@clinical-launch/ordering/domain/catalogue';
 import { safetyFaults, safetyWarnings } from '@clinical-launch/ordering/domain/catalogue-safety';
-import { type Argument, type Group, type Option, type Outcome, requiredOption } from '../command.ts';
-import { UsageError } from '../usage-error.ts';
+import {
+  type Argument,
+  type Group,
+  type Option,
+  type Outcome,
+  requiredOption,
+  UsageError,
+} from '../command.ts';
 import { readCatalogueSheet, type SheetTest } from './catalogue-sheet.ts';
 
 const file: Argument = { name: 'file', summary: 'A catalogue file, as for CATALOGUE_FILE' };

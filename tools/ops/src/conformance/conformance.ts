@@ -9,9 +9,9 @@ import {
   type Option,
   requiredOption,
   type Setting,
+  UsageError,
 } from '../command.ts';
 import { required } from '../settings.ts';
-import { UsageError } from '../usage-error.ts';
 
 const signingKey: Setting = {
   name: 'STATEMENT_SIGNING_KEY',

@@ -6,9 +6,8 @@ import {
 } from '@clinical-launch/order-renderer/delivery-desk';
 import type { Environment } from '@clinical-launch/runtime/environment';
 import { openPostgresStorage } from '@clinical-launch/storage/postgres-storage';
-import type { Argument, Group, Option } from '../command.ts';
+import { type Argument, ArgumentsError, type Group, type Option } from '../command.ts';
 import { databaseUrl, required } from '../settings.ts';
-import { ArgumentsError } from '../usage-error.ts';
 
 const settings = [{ ...databaseUrl, summary: `The database of the order renderer: ${databaseUrl.summary}` }];
 const stateArgument: Argument = {

@@ -5,9 +5,15 @@ import { readEventKeys } from '@clinical-launch/process/event-keys';
 import { connectRedis } from '@clinical-launch/redis/connect-redis';
 import type { Environment } from '@clinical-launch/runtime/environment';
 import { openPostgresStorage } from '@clinical-launch/storage/postgres-storage';
-import { type Answers, type Group, type Option, requiredOption, type Setting } from '../command.ts';
+import {
+  type Answers,
+  ArgumentsError,
+  type Group,
+  type Option,
+  requiredOption,
+  type Setting,
+} from '../command.ts';
 import { databaseUrl, optional, redisPrefix, required } from '../settings.ts';
-import { ArgumentsError } from '../usage-error.ts';
 import { type EndedLaunches, type EndRequest, endLaunches } from './end-launches.ts';
 
 const redisUrl: Setting = {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { registrySchema } from '@clinical-launch/contracts/registry';
 import type { TProperties, TSchema } from '@clinical-launch/contracts/type';
 import type { Answers, Option } from '../command.ts';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../command.ts';
 import { practiceFault, practicesOf } from './practices.ts';
 import { faultBy } from './value-faults.ts';
 

@@ -1,5 +1,4 @@
-import { type Answers, requiredOption } from '../command.ts';
-import { UsageError } from '../usage-error.ts';
+import { type Answers, requiredOption, UsageError } from '../command.ts';
 import { addClient } from './clients.ts';
 import { options as o } from './options.ts';
 import { type Context, type Edit, placeholder, type Reported } from './registry-command.ts';

@@ -8,7 +8,7 @@ import { openSealers } from '@clinical-launch/process/sealing-keys';
 import { isProduction } from '@clinical-launch/runtime/environment';
 import { listedEarlierCodes, readDirectoryFile } from '@clinical-launch/trust/directory-file';
 import type { Answers, Command, Input, Option } from '../command.ts';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../command.ts';
 import { entriesIn } from './entries.ts';
 import { options as o } from './options.ts';
 import {

@@ -3,8 +3,7 @@ import { type Exchange, textParameter } from '@clinical-launch/http/endpoint';
 import { ServiceError } from '@clinical-launch/http/errors';
 import type { Clock } from '@clinical-launch/runtime/clock';
 import { parseCookie } from 'cookie';
-import { Memory } from '../memory.ts';
-import type { VisitedLaunch } from '../wire/visits.ts';
+import { Memory, type VisitedLaunch } from '../wire/visits.ts';
 import type { Tokens } from './identity-provider.ts';
 
 /**

@@ -6,10 +6,9 @@ import { ServiceError } from '@clinical-launch/http/errors';
 import { queryOf } from '@clinical-launch/http/request-target';
 import { setCookie } from '@clinical-launch/pages/cookies';
 import { AuthorizationResponseError, ClientError, ResponseBodyError } from 'openid-client';
-import { Memory } from '../memory.ts';
 import { type Simulation, simulated } from '../simulator.ts';
 import { indented } from '../wire/message-text.ts';
-import type { Attempt } from '../wire/visits.ts';
+import { type Attempt, Memory } from '../wire/visits.ts';
 import { type Authorization, createIdentityProvider } from './identity-provider.ts';
 import { cookiesOf, createSessions, sessionCookie, type Visited } from './sessions.ts';
 

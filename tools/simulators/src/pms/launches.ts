@@ -9,12 +9,12 @@ import {
   TokenRefused,
 } from '@clinical-launch/pms-client';
 import { demoSecret } from '@clinical-launch/trust/production-registry';
-import { Memory } from '../memory.ts';
 import { Browser } from '../play/browser.ts';
 import { orderTests } from '../play/order-tests.ts';
 import { badRequest, getPatient, type Patient, records } from '../records.ts';
 import { type Simulation, simulated } from '../simulator.ts';
 import { type RecordedExchange, rememberToken } from '../wire/recorder.ts';
+import { Memory } from '../wire/visits.ts';
 import { launchAttempts } from './attempts.ts';
 import type { ReturnedDocuments } from './returned-documents.ts';
 import { shownOrder } from './shown-order.ts';

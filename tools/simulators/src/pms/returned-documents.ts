@@ -1,4 +1,4 @@
-import { Memory } from '../memory.ts';
+import { Memory } from '../wire/visits.ts';
 
 /** How a document arrived: sent to the page by the launched system, or posted to the callback address. */
 export type ReturnChannel = 'page' | 'callback';

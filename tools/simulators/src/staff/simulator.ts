@@ -6,7 +6,7 @@ import type { Handler } from '@clinical-launch/http/endpoint';
 import type Provider from 'oidc-provider';
 import { badRequest } from '../records.ts';
 import { type Simulation, simulated } from '../simulator.ts';
-import { findPerson, people } from './people.ts';
+import { findPerson, people } from './provider.ts';
 
 const application = { name: 'Staff sign-in (demo)', home: '/' };
 const path = '/demo/staff';

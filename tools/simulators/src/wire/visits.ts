@@ -3,7 +3,6 @@ import type { PersonName } from '@clinical-launch/contracts/launch-context';
 import type { Exchange } from '@clinical-launch/http/endpoint';
 import { readSentCookies, setCookie } from '@clinical-launch/pages/cookies';
 import type { Clock } from '@clinical-launch/runtime/clock';
-import { Memory } from '../memory.ts';
 import type { RecordedExchange } from './recorder.ts';
 
 /** The second request of an attempt, which is sent `afterSeconds` after the first. */
@@ -101,4 +100,16 @@ export function createVisits({ clock, isSecure }: { clock: Clock; isSecure: bool
       return launch !== undefined && isKept(launch) ? launch : undefined;
     },
   };
+}
+
+const remembered = 200;
+
+/** A map that removes its oldest entry when the map is full, because a simulator may run for a long time. */
+export class Memory<Value> extends Map<string, Value> {
+  override set(key: string, value: Value): this {
+    super.set(key, value);
+    const [oldest] = this.keys();
+    if (this.size > remembered && oldest !== undefined) this.delete(oldest);
+    return this;
+  }
 }

@@ -3,7 +3,7 @@ import { guidForm, withoutUndefined } from '@clinical-launch/contracts/schema';
 import type { PatientPseudonyms } from '@clinical-launch/crypto/patient-pseudonym';
 import type { Sealer } from '@clinical-launch/crypto/sealing';
 import { criteriaOf, isMeasure } from '../../domain/activity.ts';
-import { type AuditCursor, readCursor } from '../../domain/audit-cursor.ts';
+import { type AuditCursor, readCursor } from '../../domain/audit-entry.ts';
 import type { AuditOutcome } from '../../domain/audit-row.ts';
 import { isEventGroup, typesOf } from '../../domain/event-words.ts';
 import { instantOf, isPseudonym, localMinuteForm, textFault } from '../../domain/search-values.ts';

@@ -4,7 +4,7 @@ import { readForm } from '@clinical-launch/http/body';
 import type { Handler } from '@clinical-launch/http/endpoint';
 import { queryOf } from '@clinical-launch/http/request-target';
 import { activityMeasures } from '../../domain/activity.ts';
-import { cursorText } from '../../domain/audit-cursor.ts';
+import { cursorText } from '../../domain/audit-entry.ts';
 import { eventGroups } from '../../domain/event-words.ts';
 import { presentEntry, shortPseudonym } from '../../present/entry-model.ts';
 import { pagesOf } from '../../work/read-pages.ts';
