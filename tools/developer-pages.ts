@@ -90,7 +90,6 @@ const references: Group = {
   'operator-files': () => documentPage('docs/reference/operator-files.md'),
 };
 
-/** Adds an anchor to the row of each refusal code. */
 const withAnchors = (html: string): string =>
   html.replaceAll(/<tr>(?=<td><code>([a-z_]+)<\/code>)/g, (row, code: string) =>
     Object.hasOwn(refusals, code) ? `<tr id="${code}">` : row,

@@ -115,7 +115,6 @@ const textIn = (value: unknown): string | undefined =>
 const queryOf = (address: unknown): URLSearchParams | undefined =>
   typeof address === 'string' ? URL.parse(address)?.searchParams : undefined;
 
-/** Returns the values of a request that may be secrets of a launch. */
 function secretsIn(request: ProxiedRequest): readonly (string | null)[] {
   const parameters = parametersOf(request);
   const names = ['launchToken', 'code', 'refresh_token', 'launch', 'request_uri'];

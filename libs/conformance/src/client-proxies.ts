@@ -8,7 +8,6 @@ export const basePathOf = (path: string, clientId: string): string =>
   `${path}/${encodeURIComponent(clientId)}`;
 
 type ClientProxiesOptions = {
-  /** The path of all base addresses. */
   readonly path: string;
   readonly clientIds: () => Iterable<string>;
   /** Creates the proxy of a client, once. */

@@ -197,7 +197,6 @@ export const judgeAddresses: Judge = privateAddresses({
   isShown: (one) => isRead(one) && isGranted(one),
 });
 
-/** Returns the values that identify the patient in the ID token of an answer. */
 function patientValues(exchange: Exchange): readonly string[] {
   const { authorizationDetails } = claimsOf(idTokenOf(exchange));
   const { patients } = membersOf(`{"patients":${textOf(authorizationDetails)}}`);

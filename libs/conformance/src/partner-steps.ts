@@ -34,7 +34,6 @@ const launchStep = (step: Pick<Step, 'id' | 'instruction'> & Partial<Step>): Ste
   ...step,
 });
 
-/** Creates the step in which a parameter of the redirect to the client is changed. */
 const redirectStep = (parameter: 'state' | 'iss', value: () => string): Step =>
   launchStep({
     id: `altered-${parameter}`,

@@ -33,7 +33,6 @@ export type RecordingProxy = (incoming: IncomingMessage, response: ServerRespons
 
 /** The functions that watch the exchanges of a proxy and change the answers. */
 export type Watch = {
-  /** Returns the fault for a request, or undefined to forward the request. */
   readonly faultFor: (request: ProxiedRequest, attributed: Attributed) => FaultName | undefined;
   /**
    * Returns a changed answer for the client, or undefined to keep the answer. `probe` names the deliberate

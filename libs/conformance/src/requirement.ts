@@ -67,7 +67,6 @@ export type Step = {
   readonly begin?: (tools: StepTools, exchanges: readonly Exchange[]) => Promise<string | undefined>;
   /** Returns the fault for a request, if any. `during` contains the exchanges of this step. */
   readonly faultFor?: (request: ProxiedRequest, during: readonly Exchange[]) => FaultName | undefined;
-  /** Returns a changed answer and the name of the change, or undefined. */
   readonly alter?: (
     exchange: Exchange,
     during: readonly Exchange[],

@@ -115,7 +115,6 @@ const desktopContext = Type.Object(
      */
     launchId: Type.String({ pattern: guidPattern }),
     realm: Type.String(),
-    /** The client id of the launched partner application. */
     clientId: Type.String(),
     /** The time at which the host application requested the launch, in seconds since 1970. */
     authTime: Type.Integer(),

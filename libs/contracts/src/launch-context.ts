@@ -103,7 +103,6 @@ const launchContextSchema = Type.Object({
   isPracticeEditor: Type.Optional(Type.Boolean()),
 });
 
-/** The notice of a launch token, for the gateway that refuses the launch. */
 const launchNoticeSchema = Type.Object({
   /** The registered page of the client for users whose launch was refused. */
   errorPage: Type.Optional(Type.String()),

@@ -25,7 +25,6 @@ export const acrValue = Type.String({
  * OpenID Connect Core 1.0 section 2.
  */
 export const signInMembers = {
-  /** The authentication context class. */
   acr: Type.Optional(acrValue),
   /** The authentication methods (RFC 8176). */
   amr: Type.Optional(Type.Array(authenticationMethod, { minItems: 1, maxItems: 20, uniqueItems: true })),

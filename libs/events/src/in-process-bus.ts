@@ -118,7 +118,6 @@ export class InProcessBus implements EventBus, Outbox {
 
 type Failure = { readonly event: CloudEvent; readonly error: unknown };
 
-/** Returns the events that the consumer could not handle. */
 async function attemptAll(consumer: Consumer, events: readonly CloudEvent[]): Promise<readonly Failure[]> {
   const failed: Failure[] = [];
   const items = events.map((event) => ({ event }));

@@ -44,7 +44,6 @@ export async function readJson(exchange: Unread, options: BodyOptions): Promise<
   }
 }
 
-/** Adds line and column to an error. */
 function placed({ at, message, code }: JsonFault, text: string): Unreadable {
   const { line, column } = placeIn(text, at);
   return { message: `${message}, at line ${line}, column ${column}`, code };

@@ -52,7 +52,6 @@ export class TicketCommands {
     this.#dependencies = dependencies;
   }
 
-  /** Returns the command that issues a ticket (issue.lua). */
   issue({ kind, text, chain }: PresentedTicket, request: IssueRequest): Command {
     const { keys, seals, guardMs, requiresCompleteClaims, writeEvent } = this.#dependencies;
     const { context, detail, challenge, notice, claim, ttlSeconds, chainSeconds, events } = request;
@@ -90,7 +89,6 @@ export class TicketCommands {
     ];
   }
 
-  /** Returns the command that issues an additional ticket of a live ticket (issue-additional.lua). */
   issueAdditional({ kind, text, chain }: PresentedTicket, request: AdditionalIssueRequest): Command {
     const { keys, seals, guardMs } = this.#dependencies;
     const { live, context, challenge, ttlSeconds, limit, proof } = request;

@@ -70,13 +70,11 @@ const rememberedTokens = 10_000;
 type VerifierOptions = {
   readonly issuers: readonly IssuerPolicy[];
   readonly clock: Clock;
-  /** Fetches discovery documents and keys. */
   readonly fetchOutbound: OutboundFetch;
   /** Logs why keys cannot be fetched. */
   readonly logger?: Logger | undefined;
   /** The ids of revoked tokens. Absent if no accepted token can be revoked by its id. */
   readonly revocations?: Revocations | undefined;
-  /** The keys of an earlier verifier. */
   readonly knownKeys?: Map<string, VerificationKeys>;
 };
 

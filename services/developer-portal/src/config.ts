@@ -17,9 +17,7 @@ import { namespaceSettings, namespacesOf } from '@clinical-launch/runtime/namesp
 import { audienceSetting } from '@clinical-launch/trust/trust';
 
 export type DeveloperPortalConfig = {
-  /** The origin at which developers reach the platform. */
   readonly publicUrl: string;
-  /** The origin at which the portal reaches the platform. */
   readonly platformUrl: string;
   /** The origin at which browsers open launch URLs. */
   readonly oltrServer: string;

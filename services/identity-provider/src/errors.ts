@@ -93,7 +93,6 @@ export function speculativeRequest(): ServiceError {
 /** A refused authorization request, which is always answered directly and never by a redirect. */
 export class AuthorizeRefusal extends ServiceError {
   readonly reason: AuthorizeReason;
-  /** The names of the invalid parameters. */
   readonly parameters: readonly string[];
 
   constructor(reason: AuthorizeReason, faults: readonly ParameterFault[] = []) {

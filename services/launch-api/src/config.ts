@@ -18,7 +18,6 @@ import {
 import { readClientCertificateHeader } from '@clinical-launch/trust/proof-of-possession';
 
 export type LaunchApiConfig = {
-  /** The origin at which callers reach this service. */
   readonly publicUrl: string;
   /** The origin at which browsers reach `/secureLaunch` (OLTR: `{oltr_server}`). */
   readonly oltrServer: string;

@@ -2,7 +2,6 @@ import { documentedSecrets, howToCreate } from './kubernetes-secrets.ts';
 
 /** A Secret or ConfigMap that a manifest references, and the command that creates it. */
 export type NeededSource = {
-  /** The kind and name of the object that references the Secret or ConfigMap. */
   readonly object: string;
   /** The kind and name of the Secret or ConfigMap: `Secret ordering`. */
   readonly source: string;

@@ -5,7 +5,6 @@ import type { SealingPurpose } from '@clinical-launch/crypto/sealing-purposes';
 import { stringify } from 'yaml';
 import { brokerAccess, databaseAccess, type ServiceName, serviceNames } from './access.ts';
 
-/** The keys that several services share. */
 type SharedKey = 'patient-pseudonym-key' | 'audit-signing-key' | `sealing-keys-${SealingPurpose}`;
 
 const sharedKeys: Readonly<Record<ServiceName, readonly SharedKey[]>> = {

@@ -131,7 +131,6 @@ const startingUp: RequestListener = (_request, response) => {
   response.writeHead(503, { 'Retry-After': '1' }).end();
 };
 
-/** The path of the base addresses. */
 const clientsPath = '/api';
 
 /** Creates the proxy of all clients, and the proxies of the base addresses. */

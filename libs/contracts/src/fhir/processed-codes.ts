@@ -113,7 +113,6 @@ const agreedValues = {
   performer: 'the code of an agreed performer',
 };
 
-/** Returns the error for a code that was not agreed. */
 const notAgreed = (kind: keyof typeof agreedValues, { path }: ProcessedCode): Fault => ({
   path: `${path}.value`,
   message: `must be ${agreedValues[kind]}. Send an agreed value, or ask the operator to add this one`,

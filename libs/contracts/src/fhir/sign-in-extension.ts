@@ -93,7 +93,6 @@ function secondsIn(entry: unknown): number | undefined {
   return Number.isNaN(seconds) ? undefined : seconds;
 }
 
-/** Returns the sign-in that the valid parts of an extension contain. */
 function valueOf(parts: readonly Part[]): SignIn {
   const textsOf = (wanted: Name) =>
     parts.filter(({ name }) => name === wanted).map(({ entry }) => textAt(entry, 'valueString'));

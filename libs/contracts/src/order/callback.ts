@@ -43,7 +43,6 @@ export type CallbackDocument = {
   readonly orderVersion: number;
   readonly launchId: string;
   readonly messageId: string;
-  /** The time at which the document was created. */
   readonly renderedAt: Date;
   readonly xml: string;
 };

@@ -11,7 +11,6 @@ const isoTime = Type.String({
 /** The status codes of the order document: R for requested, S for sample taken, D for deleted. */
 const statusSchema = Type.Enum(['R', 'S', 'D']);
 
-/** The code schemes of the order document. */
 const schemeSchema = Type.Enum(['NHSORGANISATIONS', 'NHSGPNATIONALCODES', 'LOCAL']);
 
 const codeSchema = closedObject({ value: word, scheme: schemeSchema });

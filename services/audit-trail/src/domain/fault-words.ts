@@ -223,7 +223,6 @@ const desktopReasons: Readonly<Record<AuthorizeReason | RevocationReason, Row>> 
 const receiver =
   'Ask the supplier to check the address of the receiver. Then ask the operator to send the message again.';
 
-/** The reasons for which a document or message was not delivered. */
 const deliveryReasons: Readonly<Record<DocumentFailure, Row>> = {
   unregistered: [
     'The registry no longer contains an address for the receiver.',

@@ -11,7 +11,6 @@ import type { AuditCriteria } from '../store/audit-search.ts';
 /** A search with its page, read from a caller's parameters. */
 export type SearchRequest = {
   readonly criteria: AuditCriteria;
-  /** The names of the given criteria, for the audit event. */
   readonly names: readonly string[];
   readonly after?: AuditCursor;
   readonly limit?: number;

@@ -18,9 +18,7 @@ type KnownPractice = { readonly practice: string; readonly practiceName: string 
  * Bairstow" and "Harbour Surgery", without knowing the username or code.
  */
 export type KnownParties = {
-  /** Stores the users and practices of events. */
   record(events: readonly CloudEvent[]): Promise<void>;
-  /** Returns the users with this username, or else the users whose name contains every word. */
   users(text: string): Promise<readonly KnownUser[]>;
   /** Returns the practice with this code, or else the practices whose name contains every word. */
   practices(text: string): Promise<readonly KnownPractice[]>;

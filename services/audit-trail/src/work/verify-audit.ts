@@ -28,7 +28,6 @@ type VerifyOptions = {
   readonly period?: Period;
   /** Limits the verification to rows after this position. */
   readonly since?: VerifiedPlace;
-  /** External copies of checkpoints. */
   readonly external?: readonly string[];
   /** Uses two connections, for a user who waits for the result. */
   readonly isUrgent?: boolean;

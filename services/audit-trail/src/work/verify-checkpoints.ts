@@ -16,7 +16,6 @@ type CheckpointOptions = {
   /** Whether to read only the checkpoints of `ranges`, instead of all checkpoints after `since`. */
   readonly isPeriod: boolean;
   readonly since?: CheckpointPlace | undefined;
-  /** External copies of checkpoints. */
   readonly external?: readonly string[] | undefined;
   readonly signal?: AbortSignal | undefined;
 };

@@ -108,7 +108,6 @@ export function createPortal(
 
     callPlatform,
 
-    /** Creates an endpoint that needs no sign-in. */
     open: (path: string, methods: Partial<Record<'GET' | 'POST', Handler>>): Endpoint =>
       endpoint({ ...options, path, methods }),
 

@@ -17,7 +17,6 @@ type DiscoveryDependencies = {
   readonly grants: readonly Grant[];
   readonly keyRing: KeyRing;
   readonly publicUrl: string;
-  /** The scopes that clients may request. */
   readonly scopes: readonly string[];
   readonly clientCertificateHeader?: string | undefined;
 };

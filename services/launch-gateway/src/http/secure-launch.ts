@@ -31,7 +31,6 @@ const scriptHash = `'sha256-${createHash('sha256').update(script).digest('base64
 export type LaunchExchange = Exchange & {
   readonly launchToken: string;
   readonly codeVerifier: string;
-  /** The unverified launch ID in the token. */
   readonly launchId: string | undefined;
 };
 

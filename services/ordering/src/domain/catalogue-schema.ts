@@ -47,7 +47,6 @@ const sample = closedObject({
   container: id,
   /** The site on the body, if the test always has the same site: `Throat`. */
   site: Type.Optional(text),
-  /** The question whose answer is the site. */
   siteQuestion: Type.Optional(id),
   /** The time of a timed sample: `2 hours after glucose`. */
   timing: Type.Optional(text),

@@ -24,7 +24,6 @@ export type AddedTest = { readonly test: Orderable } & Pick<RequestedTest, 'repe
 
 type TestChange = {
   readonly add: readonly AddedTest[];
-  /** The codes of the tests to remove. */
   readonly remove: readonly string[];
   /** ISO 8601 instant */
   readonly now: string;

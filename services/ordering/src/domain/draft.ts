@@ -38,7 +38,6 @@ export type Draft = {
   readonly repeatReason: RepeatReason;
   /** The reasons for tests that do not apply to the patient, by the code of the test. */
   readonly overrideReasons: Readonly<Record<string, string>>;
-  /** The reason for a cancellation. */
   readonly cancelReason?: RepeatReason;
   readonly collection: CollectionPlan;
   /**
@@ -87,7 +86,6 @@ export type RepeatReason = { readonly choice: string; readonly typed: string };
 export const noReason: RepeatReason = { choice: '', typed: '' };
 
 export type Notice = {
-  /** The id of the order set that was added. */
   readonly addedSet?: string;
   /** The earlier request whose tests were chosen: its local day, YYYY-MM-DD, and the tests. */
   readonly again?: {

@@ -24,7 +24,6 @@ export type ListFilters = {
   /** The typed first and last day; absent if `day` is present. */
   readonly from?: string;
   readonly to?: string;
-  /** The code of a test. */
   readonly test?: string;
   /**
    * An `overdue` request has waited for its samples for more than a day. An `elsewhere` request waits only

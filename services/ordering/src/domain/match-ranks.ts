@@ -25,9 +25,7 @@ export type SearchEntry = {
   readonly finds: readonly SearchName[];
   /** The codes of the tests that a panel contains; empty for a single test. */
   readonly covers: readonly string[];
-  /** All names of the tests that a panel contains. */
   readonly parts: readonly SearchName[];
-  /** The name and the abbreviation of the test. */
   readonly heads: SearchNames;
   /** All names and words of the test itself: `heads`, `synonyms` and `finds`. */
   readonly own: SearchNames;

@@ -29,7 +29,6 @@ export type Repeat = {
   readonly test: Orderable;
   /** Present if the test was requested within this interval, so that the repeat needs a reason. */
   readonly minimumIntervalDays?: number;
-  /** The latest request that makes the test a repeat. */
   readonly latest: EarlierTest;
   /** The local day of the latest request, YYYY-MM-DD, and the number of days since then. */
   readonly day: string;
@@ -118,7 +117,6 @@ export function findRepeats({ tests, earlier, catalogue, now, timeZone }: Repeat
   });
 }
 
-/** Returns whether the sample of a test is still to be collected. */
 const isWaiting = ({ isSampleTaken, container }: EarlierTest) => container !== undefined && !isSampleTaken;
 
 /** Returns whether a repeat needs a reason. */

@@ -17,7 +17,6 @@ export type ReviewEntry = {
   readonly priority?: Priority;
   /** The answers by their keys. A date has the format of `writeTypedDate`. */
   readonly answers: Readonly<Record<string, string>>;
-  /** The reasons for repeats, by the codes of the tests. */
   readonly repeatReasons: Readonly<Record<string, string>>;
   readonly repeatReason: Partial<RepeatReason>;
   /** The reasons for tests that do not apply to the patient, by the codes of the tests. */
@@ -37,9 +36,7 @@ type PartialCollection = {
 /** A sent review form, and the state of the draft on its page. */
 export type ReviewForm = {
   readonly entry: ReviewEntry;
-  /** The version of the draft when the page was created. */
   readonly version?: string;
-  /** The GUID of the draft on the page. */
   readonly draftId?: string;
   /** All fields of the form, serialised as one string. */
   readonly sent: string;

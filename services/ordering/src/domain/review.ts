@@ -38,7 +38,6 @@ export type ReviewFault = { readonly field: string; readonly message: string };
 /** The values that a submission stores with the tests. */
 export type Decision = {
   readonly details: RequestDetails;
-  /** The reasons for repeating tests, by the code of the test. */
   readonly repeatReasons: Readonly<Record<string, string>>;
   /** The reasons for requesting tests that do not apply to the patient, by the code of the test. */
   readonly overrideReasons: Readonly<Record<string, string>>;

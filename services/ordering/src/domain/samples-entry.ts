@@ -20,7 +20,6 @@ export type SampleEntry = {
 /** The typed form for the samples of a request. Samples that the form does not contain stay unchanged. */
 export type SamplesEntry = {
   readonly shared: CollectionEntry;
-  /** The fields of each sample, by the id of the sample. */
   readonly samples: ReadonlyMap<string, SampleEntry>;
 };
 

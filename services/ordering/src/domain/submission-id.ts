@@ -3,9 +3,7 @@ import type { TestRequest } from './test-request.ts';
 
 type SentForm = {
   readonly launchId: string;
-  /** The request that the form changes. */
   readonly guid: string;
-  /** All fields of the form. */
   readonly sent: string;
 };
 

@@ -1,7 +1,6 @@
 import { isCalendarDate } from '@clinical-launch/contracts/formats';
 import { localTime } from '@clinical-launch/contracts/time';
 
-/** The dates that a text contains, and the text without the dates. */
 type WrittenDates = {
   /** For each date, the days that it may mean (YYYY-MM-DD). `digits` is absent if the date has letters. */
   readonly dates: readonly { readonly days: readonly string[]; readonly digits?: string }[];
@@ -49,7 +48,6 @@ export function takeDates(text: string): WrittenDates {
   return { dates, rest };
 }
 
-/** A day that a text names without a year, and the words that name the day. */
 type DayInWords = { readonly day: string; readonly written: string };
 
 const monthName =

@@ -18,7 +18,6 @@ export type Dependencies = WorkDependencies & {
   readonly searchIn: SearchIn;
   /** The public origin: `https://launch.example.org` */
   readonly publicOrigin: string;
-  /** Whether the public origin is https. */
   readonly isSecure: boolean;
   /** Counts an HTTP request of a launch session. @throws ServiceError 429 above the rate limit */
   readonly countRequest: (launchId: string) => void;

@@ -104,7 +104,6 @@ function typedLine(form: URLSearchParams, name: string): string | undefined {
   return typed === null ? undefined : bounded(typed, maxAnswerLength);
 }
 
-/** Returns the keys of all answers that the review may contain, each with the kind of its question. */
 function answerKeys({ orderables }: Catalogue): [string, Question['kind']][] {
   const asked = [...orderables.values()].flatMap((test) =>
     test.asks.map(({ question }): [string, Question['kind']] => [answerKey(question, test), question.kind]),

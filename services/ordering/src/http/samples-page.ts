@@ -166,10 +166,8 @@ const nothingNew = ({ samples }: SamplesEntry) =>
     ? 'These samples are already recorded. Tick the samples that have been collected since, or correct one'
     : 'Tick the samples that have been collected';
 
-/** The form of the page for recording samples. */
 type SamplesForm = {
   readonly action: 'record' | 'all-now' | 'work-here';
-  /** The version of the request when the page was created. */
   readonly version: number;
   readonly entry: SamplesEntry;
 };

@@ -13,7 +13,6 @@ import type { Visit } from './visit.ts';
 
 /** The model of a page, to which `Show` adds the patient banner and the session. */
 export type PageModel = {
-  /** The request that the page is about. The banner shows the patient of this request. */
   readonly about?: TestRequest;
   /** Whether the page is about a new order that is not submitted yet. */
   readonly isNewRequest?: true;

@@ -146,7 +146,6 @@ const browserCookie = (isSecure: boolean) => (isSecure ? '__Secure-browser' : 'b
 const readBrowserKeys = (request: IncomingMessage, isSecure: boolean): readonly string[] =>
   readSentCookies(request, browserCookie(isSecure)).map(keyOf);
 
-/** A browser that is not stored yet. */
 type NewBrowser = { readonly key: string; readonly cookie: string };
 
 function createBrowser(): NewBrowser {

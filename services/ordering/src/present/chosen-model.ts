@@ -137,7 +137,6 @@ const describeFavourites = (outcome: FavouritesOutcome | undefined) =>
 const drawDetail = (tests: number, location: string) =>
   `${tests} ${tests === 1 ? 'test' : 'tests'} · ${location}`;
 
-/** Returns the tests of the request with these codes, with the names that the request contains. */
 function linesOf(changed: TestRequest | undefined, codes: readonly string[]) {
   const lines = changed?.batches.flatMap(({ tests }) => tests.filter(isLive)) ?? [];
   return lines

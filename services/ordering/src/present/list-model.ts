@@ -79,11 +79,9 @@ const lineLength = 22;
 
 type ListWriting = {
   readonly write: WriteTime;
-  /** Returns the catalogue of the laboratory to which a request was sent. */
   readonly catalogueOf: (request: TestRequest) => Catalogue;
 };
 
-/** Presents a request as a row of a list, with short names of tests. */
 function presentEntry(request: TestRequest, { write, catalogueOf }: ListWriting) {
   const { parties, batches, priority, status, createdAt } = request;
   const [day = '', time] = write(createdAt).split(' at ');

@@ -14,7 +14,6 @@ import type { TestRequest } from '../domain/test-request.ts';
 
 export type PatientBanner = {
   readonly name: string;
-  /** The name in the format of lists. */
   readonly listName: string;
   readonly previousName?: string;
   readonly born: string;

@@ -21,7 +21,6 @@ type Step = {
   readonly action: Action;
   readonly author: LaunchRequest['author'];
   readonly at: string;
-  /** The reason for a cancellation. */
   readonly reason?: string;
 };
 

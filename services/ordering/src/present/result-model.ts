@@ -12,9 +12,7 @@ import { adviseOnRequest } from './exposure-advice.ts';
 
 type Result = {
   readonly order: TestRequest;
-  /** The version of the request after this submission. */
   readonly version: number;
-  /** The other requests that the launch submitted. */
   readonly others: readonly TestRequest[];
   readonly action: Action;
   readonly rule: ActionRule;
@@ -22,7 +20,6 @@ type Result = {
   readonly catalogue: Catalogue;
 };
 
-/** The titles of the result page, by action. */
 const titles: Readonly<Partial<Record<Action, string>>> = {
   OrderTest: 'Request submitted',
   UpdateTest: 'Request updated',

@@ -34,7 +34,6 @@ export async function lockBrowsers(
 }
 
 export type SentWindow = {
-  /** The keys of the browser cookies of the request. */
   readonly browserKeys: readonly string[];
   /** The token in the form; empty if the form has no token. */
   readonly token: string;

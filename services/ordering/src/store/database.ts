@@ -106,7 +106,6 @@ export type OrderingTables = OutboxTables &
       action: Action;
       author: LaunchRequest['author'];
       submitted_at: Time;
-      /** The reason for a cancellation, or null. */
       reason: string | null;
     };
     /** The dates of birth with which a user confirmed the patient of a request. */

@@ -11,7 +11,6 @@ export type PatientSearch = RepeatSearch &
     readonly except?: string;
   };
 
-/** An earlier test, with the name of the patient in its request. */
 type FoundTest = EarlierTest & { readonly patient: PersonName };
 
 type Row = {

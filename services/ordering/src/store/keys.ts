@@ -45,7 +45,6 @@ type PatientNumber = LaunchPatient['identifiers'][number];
 export type SoughtPatient = {
   /** The keys of the sure identifiers (`patientKeysOf`). */
   readonly keys: readonly string[];
-  /** The sure national numbers. */
   readonly numbers: readonly PatientNumber[];
   /** YYYY-MM-DD */
   readonly birthDate: string;

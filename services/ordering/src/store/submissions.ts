@@ -12,7 +12,6 @@ export type Submission = {
   readonly author: LaunchRequest['author'];
   /** ISO 8601 instant */
   readonly at: string;
-  /** The reason for a cancellation. */
   readonly reason?: string;
 };
 

@@ -103,7 +103,6 @@ async function actionOf(
 
 type ActionBasis = {
   readonly practiceKey: string;
-  /** The draft before the form was sent. */
   readonly before: Draft;
   readonly choosing: Choosing;
 };
@@ -119,7 +118,6 @@ type OwnChange = {
   readonly practiceKey: string;
   readonly userKey: string;
   readonly setName: string;
-  /** Codes of the chosen tests. */
   readonly tests: readonly string[];
 };
 

@@ -24,7 +24,6 @@ import type { WorkDependencies } from './dependencies.ts';
 import type { Launch } from './launch.ts';
 
 type Entry = {
-  /** The keys of the browser cookies of the request. */
   readonly browserKeys: readonly string[];
   /** The key of a new browser, stored if the request has no cookie of a known browser. */
   readonly newBrowserKey: string;
@@ -122,7 +121,6 @@ function eventsOf(
   ];
 }
 
-/** Returns the event of a locked launch, with the user and the patient of that launch. */
 function lockedEvent({ launchId, who }: ChosenWindow, { context, call }: Launch): CloudEvent {
   const facts = { launchId, openedLaunchId: context.launchId };
   const event = call.event('launch.window.locked.v1', facts);

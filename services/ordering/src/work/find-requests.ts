@@ -87,7 +87,6 @@ export type LaunchResult = {
   readonly order: TestRequest;
   /** The newest version of the request that this launch submitted. */
   readonly version: number;
-  /** The other requests that this launch submitted. */
   readonly others: readonly TestRequest[];
 };
 

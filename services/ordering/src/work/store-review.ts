@@ -9,7 +9,6 @@ import type { WorkDependencies } from './dependencies.ts';
 import type { Choosing } from './launch.ts';
 import { servedBy } from './select-tests.ts';
 
-/** A button of the review that removes tests. */
 type RemovingButton =
   | { readonly kind: 'remove'; readonly codes: readonly string[] }
   | { readonly kind: 'use'; readonly orderReference: string };

@@ -23,7 +23,6 @@ export type SamplesSubmission = {
   /** The version of the request when the page was created. */
   readonly version: number;
   readonly entry: SamplesEntry;
-  /** All fields of the form, as one text. */
   readonly sent: string;
   readonly recording: Recording;
   readonly sentFrom: SentWindow;

@@ -35,7 +35,6 @@ export type Resource = {
    * because the launch determines the access.
    */
   readonly scope?: { readonly pattern: RegExp; readonly needed: string };
-  /** Whether the resource may be read by POST too. */
   readonly acceptsPost?: true;
   /**
    * Returns the representation, or undefined if the launch has no resource with this id.

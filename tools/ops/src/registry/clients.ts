@@ -54,7 +54,6 @@ export function addClient(
   };
 }
 
-/** Returns true for the setting that binds tokens to certificates. This setting registers no certificate. */
 const isBinding = ({ name }: Member) => name === 'tlsClientCertificateBoundAccessTokens';
 
 /** Registers a partner application. The first partner turns a realm of two segments into a desktop realm. */

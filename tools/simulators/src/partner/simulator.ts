@@ -173,7 +173,6 @@ const afterRepetition = 11;
 type Requests = {
   /** Sends the authorization request with the launch identifier. */
   readonly authorize: () => Promise<unknown>;
-  /** Exchanges the authorization code for tokens. */
   readonly exchange: () => Promise<unknown>;
   /** Refreshes the tokens of the session, and returns the used refresh token. */
   readonly refresh: () => Promise<string>;

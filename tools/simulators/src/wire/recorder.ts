@@ -27,7 +27,6 @@ const secrets = [
   /^(Set-Cookie: [^=]+=)([^;\n]+)/gim,
 ];
 
-/** Returns the beginning of a secret, and its length. */
 const shortened = (secret: string): string =>
   `${secret.slice(0, Math.min(8, secret.length / 2))}… (${secret.length} characters)`;
 

@@ -122,7 +122,6 @@ function hrefOf(address: URLSearchParams, { parameters }: Meaning): string {
   return `/audit/?${query.toString()}#found`;
 }
 
-/** Shows the form with the values of an address, or with the typed text. */
 function showForm(
   visit: Visit,
   dependencies: PagesDependencies,

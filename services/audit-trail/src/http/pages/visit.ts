@@ -33,7 +33,6 @@ type Searched = {
   readonly searchedId?: string;
   /** The pseudonym of the patient, if it is a criterion of the search. */
   readonly patient?: string;
-  /** The names of the criteria, without their values. */
   readonly criteria: readonly string[];
   readonly format?: 'page' | 'ndjson';
 };
