@@ -24,11 +24,7 @@ variable "SOURCE" {
 }
 
 group "default" {
-  targets = ["services", "operator", "edge", "waf"]
-}
-# Adds the simulators, which do not run in production.
-group "demo" {
-  targets = ["default", "simulators"]
+  targets = ["services", "operator", "sandbox", "edge", "waf"]
 }
 
 target "release" {
@@ -56,10 +52,10 @@ target "operator" {
   target   = "operator"
   tags     = tags("clinical-launch-operator")
 }
-target "simulators" {
+target "sandbox" {
   inherits = ["services"]
-  target   = "simulators"
-  tags     = tags("clinical-launch-simulators")
+  target   = "sandbox"
+  tags     = tags("clinical-launch-sandbox")
 }
 target "edge" {
   inherits = ["release"]
@@ -75,7 +71,7 @@ target "waf" {
 # For vendors, not for a deployment. Run `npm run build:twin` first.
 target "twin" {
   inherits   = ["release"]
-  context    = "tools/twin/dist"
+  context    = "sandbox/twin/dist"
   dockerfile = "../../../deploy/docker/twin/Dockerfile"
   tags       = tags("clinical-launch-twin")
 }

@@ -9,12 +9,12 @@ const files = findTestFiles();
 const unit = {
   displayName: 'unit',
   rootDir,
-  roots: ['<rootDir>/libs', '<rootDir>/services', '<rootDir>/tools', '<rootDir>/tests'],
+  roots: ['<rootDir>/libs', '<rootDir>/services', '<rootDir>/sandbox', '<rootDir>/tools', '<rootDir>/tests'],
   testMatch: files.unit,
   runtime: `${jest}/native-runtime.ts`,
   testEnvironment: `${jest}/native-environment.ts`,
   // A built package has the same name as its source, so Jest must not find both.
-  modulePathIgnorePatterns: ['<rootDir>/(libs|tools)/[^/]+/dist/'],
+  modulePathIgnorePatterns: ['<rootDir>/(libs|sandbox)/[^/]+/dist/'],
   // Transforms nothing, because Node strips the types.
   transform: {},
   injectGlobals: false,

@@ -18,7 +18,7 @@ import { contents, type Page, type Part, renderMarkdown } from './markdown.ts';
 const root = new URL('../', import.meta.url);
 
 /** The folder of the documents. It contains no other file. */
-export const pagesFolder = new URL('services/developer-portal/pages/', root);
+export const pagesFolder = new URL('sandbox/portal/pages/', root);
 
 const read = (path: string) => readFileSync(new URL(path, root), 'utf8');
 const filesIn = (path: string) => readdirSync(new URL(path, root)).toSorted();

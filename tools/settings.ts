@@ -3,7 +3,6 @@
 import { auditKeySettings, auditTrailSettings } from '@clinical-launch/audit-trail/config';
 import { auditPagesSettings } from '@clinical-launch/audit-trail/pages-config';
 import type { ServiceName as EventSourceName } from '@clinical-launch/contracts/events/cloud-event';
-import { developerPortalSettings, statementKeySettings } from '@clinical-launch/developer-portal/config';
 import { outboundSettings } from '@clinical-launch/http/outbound-settings';
 import { identityProviderEnvironment } from '@clinical-launch/identity-provider/config';
 import { launchApiSettings } from '@clinical-launch/launch-api/config';
@@ -11,6 +10,7 @@ import { launchGatewaySettings } from '@clinical-launch/launch-gateway/config';
 import { refusalSettings } from '@clinical-launch/limits/refusals';
 import { orderRendererSettings } from '@clinical-launch/order-renderer/config';
 import { orderingSettings } from '@clinical-launch/ordering/config';
+import { developerPortalSettings, statementKeySettings } from '@clinical-launch/portal/config';
 import { certificateSettings } from '@clinical-launch/process/certificates';
 import { signingSettings, verificationSettings } from '@clinical-launch/process/event-keys';
 import { type PartVariable, partSettings } from '@clinical-launch/process/parts';

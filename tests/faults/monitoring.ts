@@ -37,7 +37,7 @@ export function prepareWatched(): Watched {
   const folder = mkdtempSync(join(tmpdir(), 'clinical-launch-monitoring-'));
   const certificate = makeCertificate({ days: 10 });
   const registryFile = join(folder, 'registry.json');
-  const shipped = new URL('tools/simulators/registry.json', root);
+  const shipped = new URL('sandbox/simulators/registry.json', root);
   const registry = JSON.parse(readFileSync(shipped, 'utf8')) as Registry;
   const expires = new Date(Date.now() + 7 * dayMs).toISOString();
   registry.realms[0]?.clients.push({

@@ -65,7 +65,7 @@ export type SystemOptions = {
 export async function startSystem({
   services = replicas,
   redisSettings = [],
-  registryFile = fileURLToPath(new URL('../../tools/simulators/registry.json', import.meta.url)),
+  registryFile = fileURLToPath(new URL('../../sandbox/simulators/registry.json', import.meta.url)),
   environment = everyRefusalAudited,
 }: SystemOptions = {}): Promise<System> {
   const directory = mkdtempSync(join(tmpdir(), 'clinical-launch-faults-'));

@@ -19,7 +19,7 @@ async function output(command: string, args: string[], environment: NodeJS.Proce
 
 /** Registers a client with a callback in a copy of the demo's registry, with the commands of the guide. */
 async function registerPms(registry: string, callbackPort: string) {
-  copyFileSync(`${root}tools/simulators/registry.json`, registry);
+  copyFileSync(`${root}sandbox/simulators/registry.json`, registry);
   const ops = async (...args: string[]): Promise<Readonly<Record<string, string>>> =>
     JSON.parse(
       await output(process.execPath, [`${root}tools/ops/src/main.ts`, 'registry', ...args, '--json'], {
@@ -84,7 +84,7 @@ describe('the examples of a PMS that runs all the time', () => {
       };
       const given = Object.entries(options).flatMap(([name, value]) => [`--${name}`, value]);
       const launch = ['sh', '-c', `curl -sL -o /dev/null "${url}/$CONFORMANCE_ACTION"`];
-      const twin = [`${root}tools/twin/src/main.ts`, 'conformance', 'run', ...given, '--', ...launch];
+      const twin = [`${root}sandbox/twin/src/main.ts`, 'conformance', 'run', ...given, '--', ...launch];
       const played = await output(process.execPath, twin, {});
       expect(played).toContain('The results are as expected');
     } finally {
@@ -122,7 +122,7 @@ describe('the conformance run of a twin', () => {
         'launch-url': `${partner}/launch`,
       }).flatMap(([name, value]) => [`--${name}`, value]);
       const command = ['sh', '-c', `${python} ${examples}partner.py "$LAUNCH_URL"`];
-      const twin = [`${root}tools/twin/src/main.ts`, 'conformance', 'run', ...options, '--', ...command];
+      const twin = [`${root}sandbox/twin/src/main.ts`, 'conformance', 'run', ...options, '--', ...command];
       const judged = await output(process.execPath, twin, { PYTHONUTF8: '1' });
       expect(judged).toContain('The results are as expected');
       expect(judged).not.toMatch(/^(?:failed|unseen|waiting)/m);

@@ -59,7 +59,7 @@ const byTag = (one: Pick<Target, 'tags'>, other: Pick<Target, 'tags'>) =>
 
 (buildx === undefined ? describe.skip : describe)('docker-bake.hcl', () => {
   it('builds the images of Compose from the same sources', () => {
-    const baked = bake('demo').map(
+    const baked = bake('default').map(
       ({ platforms: _platforms, attest: _attest, labels: _labels, ...one }) => one,
     );
     expect(baked.toSorted(byTag)).toEqual(imagesOfCompose().toSorted(byTag));
@@ -72,14 +72,14 @@ const byTag = (one: Pick<Target, 'tags'>, other: Pick<Target, 'tags'>) =>
       return tags;
     });
     expect(names.toSorted()).toEqual(
-      ['-edge', '-operator', '-waf', ''].map((name) => `clinical-launch${name}:local`),
+      ['-edge', '-operator', '-sandbox', '-waf', ''].map((name) => `clinical-launch${name}:local`),
     );
   });
 
   it('builds the twin from its package for amd64 and arm64, and not in production mode', () => {
     const [twin] = bake('twin');
     expect(twin).toMatchObject({
-      context: 'tools/twin/dist',
+      context: 'sandbox/twin/dist',
       platforms: ['linux/amd64', 'linux/arm64'],
       tags: ['clinical-launch-twin:local'],
     });
@@ -96,7 +96,7 @@ const byTag = (one: Pick<Target, 'tags'>, other: Pick<Target, 'tags'>) =>
       REVISION: '8cfddde2',
       SOURCE: 'https://x.example',
     };
-    for (const { labels, tags } of bake('demo', release)) {
+    for (const { labels, tags } of bake('default', release)) {
       expect(labels).toEqual({
         'org.opencontainers.image.version': '1.2.3',
         'org.opencontainers.image.revision': '8cfddde2',
@@ -107,6 +107,6 @@ const byTag = (one: Pick<Target, 'tags'>, other: Pick<Target, 'tags'>) =>
   });
 
   it('adds no labels to an image that is built without a release', () => {
-    for (const { labels } of bake('demo')) expect(labels ?? {}).toEqual({});
+    for (const { labels } of bake('default')) expect(labels ?? {}).toEqual({});
   });
 });

@@ -24,7 +24,7 @@ afterAll(async () => {
 
 /** Writes the demo's registry. The first client, the demo's practice system, is bound to one practice. */
 async function writeRegistry(bound: string, practices?: object[]) {
-  const demo = await readFile(new URL('../../tools/simulators/registry.json', import.meta.url), 'utf8');
+  const demo = await readFile(new URL('../../sandbox/simulators/registry.json', import.meta.url), 'utf8');
   const text = demo.replace('"practices": "any"', `"practices": ${JSON.stringify([ods(bound)])}`);
   const path = join(folder, 'registry.json');
   await writeFile(`${path}.new`, JSON.stringify({ ...JSON.parse(text), practices }));

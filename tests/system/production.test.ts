@@ -19,7 +19,7 @@ import { fixedRegistry, readRegistryFile } from '@clinical-launch/trust/registry
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { root, run } from './run-command.ts';
 
-const demoRegistry = `${root}tools/simulators/registry.json`;
+const demoRegistry = `${root}sandbox/simulators/registry.json`;
 const registryOfDemo = readRegistryFile(demoRegistry, { publicUrl: 'https://launch.example' });
 /** The paths that exist in the demo but not in production. */
 const simulatedPaths = pathsOf(
@@ -158,7 +158,7 @@ describe('a service', () => {
 
 describe('the simulators', () => {
   it('do not start in production', async () => {
-    const start = run(process.execPath, ['tools/simulators/src/main.ts'], demoInProduction);
+    const start = run(process.execPath, ['sandbox/simulators/src/main.ts'], demoInProduction);
     expect(await start.exited).toBe(1);
     expect(start.output()).toContain('NODE_ENV is production, and the simulators are for demos');
   });
@@ -177,7 +177,7 @@ describe('the developer portal', () => {
       PORT: '0',
       ADMIN_PORT: '0',
     };
-    const portal = ['services/developer-portal/src/main.ts'];
+    const portal = ['sandbox/portal/src/main.ts'];
     const refused = run(process.execPath, portal, valid);
     expect(await refused.exited).toBe(1);
     expect(refused.output()).toContain('DEVELOPER_PORTAL must be `on` to start the portal in production');

@@ -21,7 +21,7 @@ type PlatformForTest = {
   readonly changeRegistry?: (text: string) => string;
 };
 
-const demoRegistry = new URL('../../tools/simulators/registry.json', import.meta.url);
+const demoRegistry = new URL('../../sandbox/simulators/registry.json', import.meta.url);
 
 /** Creates the client of the demo's practice system for a platform. */
 export const createDemoPms = (baseUrl: string) =>

@@ -30,7 +30,7 @@ type Workflow = { readonly jobs: { readonly launches: { readonly steps: readonly
 
 let packed: Awaited<ReturnType<typeof packPackage>>;
 beforeAll(async () => {
-  packed = await packPackage(`${root}tools/twin/build.ts`);
+  packed = await packPackage(`${root}sandbox/twin/build.ts`);
 });
 afterAll(() => packed.remove());
 

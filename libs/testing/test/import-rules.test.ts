@@ -1,3 +1,4 @@
+import { globSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import {
@@ -7,9 +8,11 @@ import {
   packageOf,
   packages,
   roomOf,
+  root,
   services,
   sources,
   specifiersOf,
+  staticSpecifiersOf,
 } from './sources.ts';
 
 describe('the imports between packages', () => {
@@ -40,15 +43,21 @@ describe('the imports between packages', () => {
     'libs/trust': shared,
     'libs/pages': ['contracts', 'http', 'tickets'],
     'libs/deliveries': ['contracts', 'http', 'runtime', 'storage'],
-    'libs/conformance': [...ground, 'http'],
     'libs/process': libs,
     'libs/pms-client': [],
     'libs/testing': [...libs, 'pms-client'],
-    'services/developer-portal': [...libs, 'conformance'],
-    'tools/simulators': [...ground, 'http', 'pages', 'process', 'trust', 'pms-client'],
-    'tools/platform': [...libs, 'simulators', ...services],
-    'tools/ops': [...libs, 'conformance', ...services],
-    'tools/twin': [...shared, 'conformance', 'pages', 'process', 'trust', 'platform', 'simulators'],
+    'sandbox/conformance': [...ground, 'http'],
+    'sandbox/portal': [...libs, 'conformance'],
+    'sandbox/simulators': [...ground, 'http', 'pages', 'process', 'trust', 'pms-client'],
+    'tools/platform': [...libs, ...services],
+    'tools/ops': [...libs, ...services],
+    'sandbox/twin': [...shared, 'conformance', 'pages', 'process', 'trust', 'platform', 'simulators'],
+  };
+
+  /** The only source through which a package reaches the sandbox. It uses `import()`. */
+  const doors: Readonly<Record<string, readonly string[]>> = {
+    'tools/platform/src/sandbox.ts': ['portal', 'simulators'],
+    'tools/ops/src/conformance/conformance.ts': ['conformance'],
   };
 
   it.each(packages)('follow the rules in %s', (name) => {
@@ -59,12 +68,36 @@ describe('the imports between packages', () => {
       specifiersOf(path)
         .filter((specifier) => {
           const [, ours] = /^@clinical-launch\/([^/]+)/.exec(specifier) ?? [];
-          if (ours !== undefined) return !allowed.includes(ours);
+          if (ours !== undefined) return ![...allowed, ...(doors[path] ?? [])].includes(ours);
           return specifier.startsWith('.') && packageOf(normalize(join(dirname(path), specifier))) !== name;
         })
         .map((specifier) => `${path}: ${specifier}`),
     );
     expect(forbidden).toEqual([]);
+  });
+
+  it.each(Object.entries(doors))('reach the sandbox from %s only when it is needed', (path, reached) => {
+    const isReached = (specifier: string) =>
+      reached.some((name) => specifier.startsWith(`@clinical-launch/${name}/`));
+    expect(staticSpecifiersOf(path, { withTypes: false }).filter(isReached)).toEqual([]);
+    expect(specifiersOf(path).some(isReached)).toBe(true);
+  });
+
+  it('lead from no library or service, nor from their tests, to the sandbox or the tools', () => {
+    const outside = packages
+      .filter((name) => /^(sandbox|tools)\//.test(name))
+      .map((name) => manifestOf(name).name);
+    const forbidden = globSync('{libs,services}/*/{src,test}/**/*.ts', { cwd: root }).flatMap((path) =>
+      specifiersOf(path)
+        .filter((specifier) =>
+          specifier.startsWith('.')
+            ? /^(sandbox|tools)\//.test(normalize(join(dirname(path), specifier)))
+            : outside.includes(packageNameOf(specifier)),
+        )
+        .map((specifier) => `${path}: ${specifier}`),
+    );
+    expect(forbidden).toEqual([]);
+    expect(outside).toContain('@clinical-launch/portal');
   });
 
   // Knip only finds packages that no package.json lists. This test also finds sources that load a development

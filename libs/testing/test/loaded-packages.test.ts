@@ -14,7 +14,7 @@ const parts = ['amqplib', 'kysely', 'pg'];
  */
 const own: Readonly<Record<string, readonly string[]>> = {
   'audit-trail': [...verification, 'ioredis', ...parts],
-  'developer-portal': [...verification, 'cookie', 'jsonc-parser', 'nunjucks'],
+  portal: [...verification, 'cookie', 'jsonc-parser', 'nunjucks'],
   'identity-provider': [...verification, 'ioredis', ...parts, 'nunjucks'],
   'launch-api': [...verification, 'ioredis'],
   'launch-gateway': ['cookie', 'ioredis'],
@@ -33,19 +33,19 @@ describe('node:http', () => {
 });
 
 describe('the process of a service', () => {
-  it.each(services)('loads only the listed packages at its start: %s', (name) => {
-    const loaded = loadedWith(`services/${name}/src/main.ts`);
+  it.each(Object.keys(own))('loads only the listed packages at its start: %s', (name) => {
+    const loaded = loadedWith(`${name === 'portal' ? 'sandbox' : 'services'}/${name}/src/main.ts`);
     const packages = [...loaded.packages].filter((one) => !one.startsWith('node:'));
     expect(packages.toSorted()).toEqual([...all, ...(own[name] ?? [])].toSorted());
+    expect(Object.keys(own)).toEqual(expect.arrayContaining(services));
   });
 
-  it.each(services.filter((name) => name !== 'developer-portal'))(
-    'loads no source of the developer portal or of its conformance runs: %s',
-    (name) => {
-      const { sources } = loadedWith(`services/${name}/src/main.ts`);
-      const loaded = new Set([...sources].map(packageOf));
-      expect(loaded).not.toContain('services/developer-portal');
-      expect(loaded).not.toContain('libs/conformance');
+  it.each([...services.map((name) => `services/${name}/src/main.ts`), 'tools/platform/src/start.ts'])(
+    'loads no source of the sandbox at its start: %s',
+    (path) => {
+      const loaded = [...loadedWith(path).sources];
+      expect(loaded.filter((source) => source.startsWith('sandbox/'))).toEqual([]);
+      expect(loaded.map(packageOf)).toContain('libs/process');
     },
   );
 });

@@ -1,10 +1,10 @@
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 
-const root = new URL('../../../', import.meta.url).pathname;
+export const root = new URL('../../../', import.meta.url).pathname;
 export const services = globSync('services/*', { cwd: root }).map((path) => path.slice('services/'.length));
 /** The folders of the platform's packages. */
-export const packages = globSync(['libs/*', 'services/*', 'tools/{ops,platform,simulators,twin}'], {
+export const packages = globSync(['libs/*', 'services/*', 'sandbox/*', 'tools/{ops,platform}'], {
   cwd: root,
 }).toSorted();
 /** The sources of these packages, as paths relative to the root. */
@@ -30,7 +30,8 @@ export function specifiersOf(path: string, { withTypes = true } = {}): string[] 
   return [...staticSpecifiersOf(path, { withTypes }), ...dynamic];
 }
 
-function staticSpecifiersOf(path: string, { withTypes }: { readonly withTypes: boolean }): string[] {
+/** Returns the imports that a source loads with itself and, unless `withTypes` is false, its type imports. */
+export function staticSpecifiersOf(path: string, { withTypes }: { readonly withTypes: boolean }): string[] {
   return [...textOf(path).matchAll(staticImport)]
     .filter(([, type]) => withTypes || type === undefined)
     .map(([, , from, alone]) => from ?? alone ?? '');

@@ -1,7 +1,7 @@
-import { publishDocument } from '@clinical-launch/http/answer';
 import { endpoint, type Handler } from '@clinical-launch/http/endpoint';
 import { problemDialect, type ServiceError } from '@clinical-launch/http/errors';
-import { countLaunchRefusals } from '@clinical-launch/http/refusals';
+import { countLaunchRefusals } from '@clinical-launch/http/launch-refusals';
+import { publishDocument } from '@clinical-launch/http/published-document';
 import type { RateLimiter } from '@clinical-launch/limits/rate-limit';
 import type { Service } from '@clinical-launch/process/service';
 import type { Clock } from '@clinical-launch/runtime/clock';

@@ -1,7 +1,7 @@
 import type { LaunchContext } from '@clinical-launch/contracts/launch-context';
 import { endpoint } from '@clinical-launch/http/endpoint';
 import type { ServiceError } from '@clinical-launch/http/errors';
-import { countLaunchRefusals } from '@clinical-launch/http/refusals';
+import { countLaunchRefusals } from '@clinical-launch/http/launch-refusals';
 import type { Service } from '@clinical-launch/process/service';
 import type { Clock } from '@clinical-launch/runtime/clock';
 import { meter as getMeter } from '@clinical-launch/runtime/metrics';

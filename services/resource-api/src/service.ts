@@ -1,8 +1,8 @@
 import { fhirResourceTypes } from '@clinical-launch/contracts/token-context';
 import type { Sealers } from '@clinical-launch/crypto/sealing-purposes';
-import { publishDocument } from '@clinical-launch/http/answer';
 import { endpoint, type Handler } from '@clinical-launch/http/endpoint';
 import { type ErrorDialect, fhirDialect, oauthDialect, ServiceError } from '@clinical-launch/http/errors';
+import { publishDocument } from '@clinical-launch/http/published-document';
 import type { RateLimiter } from '@clinical-launch/limits/rate-limit';
 import type { Service } from '@clinical-launch/process/service';
 import type { Clock } from '@clinical-launch/runtime/clock';

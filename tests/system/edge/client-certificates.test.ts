@@ -27,7 +27,7 @@ const partner = {
 /** Writes the demo's registry with additional clients and partner applications that have certificates. */
 function registryFile(): string {
   const demo = JSON.parse(
-    readFileSync(new URL('../../../tools/simulators/registry.json', import.meta.url), 'utf8'),
+    readFileSync(new URL('../../../sandbox/simulators/registry.json', import.meta.url), 'utf8'),
   );
   for (const realm of demo.realms) {
     if (realm.realm === 'demo')

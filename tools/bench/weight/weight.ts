@@ -64,7 +64,7 @@ export const weight: Bench = {
         ['npm start', { program: 'tools/platform/src/main.ts', environment: { LOG_LEVEL: 'error' } }],
         [
           'packed twin',
-          { program: 'tools/twin/dist/src/main.js', environment: {}, arguments: ['--port', '0'] },
+          { program: 'sandbox/twin/dist/src/main.js', environment: {}, arguments: ['--port', '0'] },
         ],
       ];
       const figures: Figure[] = [];

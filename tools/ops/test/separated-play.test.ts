@@ -79,7 +79,8 @@ describe('the platform with a separate user for each service', () => {
         LOG_LEVEL: 'warn',
       };
       const started = names.map((name) => {
-        const file = name === 'simulators' ? 'tools/simulators/src/main.ts' : `services/${name}/src/main.ts`;
+        const file =
+          name === 'simulators' ? 'sandbox/simulators/src/main.ts' : `services/${name}/src/main.ts`;
         const own = name === 'simulators' ? {} : parts.addressesOf(name);
         return run(process.execPath, [file], { ...shared, PORT: String(portOf(name)), ...own });
       });

@@ -11,6 +11,7 @@ import {
   readTogether,
 } from '@clinical-launch/runtime/environment';
 import { logLevelSetting } from '@clinical-launch/runtime/logger';
+import { demoRegistry } from './sandbox.ts';
 
 const port = { minimum: 0, maximum: 65_535 };
 
@@ -42,8 +43,7 @@ export function readDemoConfig(environment: Environment) {
     adminPort: read.ADMIN_PORT,
     publicUrl: read.PUBLIC_URL,
     trustedProxies: read.TRUSTED_PROXIES,
-    registryFile:
-      read.REGISTRY_FILE ?? new URL(import.meta.resolve('@clinical-launch/simulators/registry.json')),
+    registryFile: read.REGISTRY_FILE ?? demoRegistry,
   });
 }
 

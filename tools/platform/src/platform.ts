@@ -2,8 +2,6 @@ import type { RequestListener } from 'node:http';
 import { readAuditTrailConfig } from '@clinical-launch/audit-trail/config';
 import { auditTrail } from '@clinical-launch/audit-trail/service';
 import { sealingPurposes } from '@clinical-launch/crypto/sealing-purposes';
-import { isPortalOn, readDeveloperPortalConfig } from '@clinical-launch/developer-portal/config';
-import { developerPortal } from '@clinical-launch/developer-portal/service';
 import { createOutboundFetch } from '@clinical-launch/http/outbound-fetch';
 import { readAllowedNetworks } from '@clinical-launch/http/outbound-settings';
 import { createAdminApp, listen, type RunningServer } from '@clinical-launch/http/server';
@@ -31,8 +29,6 @@ import {
   readTogether,
 } from '@clinical-launch/runtime/environment';
 import type { Logger } from '@clinical-launch/runtime/logger';
-import { dialectOf } from '@clinical-launch/simulators/dialect';
-import { simulators } from '@clinical-launch/simulators/simulators';
 import { createFollowingVerifier } from '@clinical-launch/trust/access-tokens';
 import { openDirectories, readDirectories } from '@clinical-launch/trust/directory-file';
 import { desktopIssuerPolicies, issuerPolicies } from '@clinical-launch/trust/issuer-policies';
@@ -41,6 +37,7 @@ import { checkRegistryFile } from '@clinical-launch/trust/trust';
 import { assertFitForProduction, readDemoConfig } from './config.ts';
 import { listenLocally } from './https.ts';
 import { chooseBus, chooseStorage, chooseTicketParts } from './parts.ts';
+import { loadSandbox, type Sandbox } from './sandbox.ts';
 
 export type Platform = {
   /** The address that browsers and backends use. */
@@ -71,6 +68,7 @@ type PlatformOptions = {
 export async function startPlatform(options: PlatformOptions): Promise<Platform> {
   const { environment, clock, logger, answerMetrics } = options;
   let answer: RequestListener = startingUp;
+  const sandbox = await loadSandbox(environment);
   const { demo } = readTogether({
     demo: () => readDemoConfig(environment),
     production: () => assertFitForProduction(environment),
@@ -82,7 +80,8 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
     // is opened.
     sealers: () => openEverySealer(environment),
     eventKeys: () => readSharedEventKeys(environment),
-    services: () => readConfigs({ ...environment, PUBLIC_URL: environment.PUBLIC_URL || 'http://localhost' }),
+    services: () =>
+      readConfigs({ ...environment, PUBLIC_URL: environment.PUBLIC_URL || 'http://localhost' }, sandbox),
   });
   const server = await listenLocally((request, response) => answer(request, response), { ...demo, logger });
   try {
@@ -90,7 +89,8 @@ export async function startPlatform(options: PlatformOptions): Promise<Platform>
     const platformUrl = `http://127.0.0.1:${server.port}`;
     const parts = await openParts({
       environment,
-      configs: readConfigs({ ...reachingItself(environment, platformUrl), PUBLIC_URL: publicUrl }),
+      configs: readConfigs({ ...reachingItself(environment, platformUrl), PUBLIC_URL: publicUrl }, sandbox),
+      sandbox,
       registryFile: demo.registryFile,
       trustedProxies: demo.trustedProxies,
       platformUrl,
@@ -126,6 +126,7 @@ async function stopAll(running: readonly Pick<RunningServer, 'stop'>[]): Promise
 
 type PartsOptions = PlatformOptions & {
   readonly configs: ReturnType<typeof readConfigs>;
+  readonly sandbox: Sandbox;
   readonly registryFile: string | URL;
   /** The address at which this process calls itself. */
   readonly platformUrl: string;
@@ -220,16 +221,12 @@ async function connectParts({
  * paths.
  */
 async function createMounts(
-  { environment, configs, platformUrl }: PartsOptions,
+  { configs, sandbox: { portal, demo }, platformUrl }: PartsOptions,
   { dependencies, desktopTokens }: Awaited<ReturnType<typeof connectParts>>,
 ): Promise<Mount[]> {
   const { publicUrl, audience } = configs.identityProvider;
-  const dialect = dialectOf({ audience, namespaces: configs.launchApi.namespaces });
-  const demo = {
-    publicUrl,
-    platformUrl: configs.orderRenderer.callbacks.platformUrl ?? platformUrl,
-    dialect,
-  };
+  const reached = configs.orderRenderer.callbacks.platformUrl ?? platformUrl;
+  const { namespaces } = configs.launchApi;
   const services = [
     launchApi(configs.launchApi, dependencies),
     launchGateway(configs.launchGateway, dependencies),
@@ -237,14 +234,15 @@ async function createMounts(
     await orderRenderer(configs.orderRenderer, dependencies),
     await auditTrail(configs.auditTrail, dependencies),
     resourceApi(configs.resourceApi, { ...dependencies, tokens: desktopTokens }),
-    ...(configs.developerPortal === undefined
-      ? []
-      : [developerPortal(configs.developerPortal, dependencies)]),
-    ...(isProduction(environment) ? [] : [simulators(demo, dependencies)]),
+    configs.developerPortal && portal?.developerPortal(configs.developerPortal, dependencies),
+    demo?.simulators(
+      { publicUrl, platformUrl: reached, dialect: demo.dialectOf({ audience, namespaces }) },
+      dependencies,
+    ),
   ];
   return [
     { path: '/idp', service: await identityProvider(configs.identityProvider, dependencies) },
-    ...services.map((service) => ({ path: '/', service })),
+    ...services.filter((service) => service !== undefined).map((service) => ({ path: '/', service })),
   ];
 }
 
@@ -265,7 +263,7 @@ const openEverySealer = (environment: Environment) =>
   openSealers(environment, sealingPurposes, { acceptsShared: true });
 
 /** Reads the configuration of every service, and reports all problems together. */
-function readConfigs(environment: Environment) {
+function readConfigs(environment: Environment, { portal }: Sandbox) {
   return readTogether({
     identityProvider: () => readIdentityProviderConfig(environment),
     launchApi: () => readLaunchApiConfig(environment),
@@ -274,6 +272,6 @@ function readConfigs(environment: Environment) {
     ordering: () => readOrderingConfig(environment),
     orderRenderer: () => readOrderRendererConfig(environment),
     resourceApi: () => readResourceApiConfig(environment),
-    developerPortal: () => (isPortalOn(environment) ? readDeveloperPortalConfig(environment) : undefined),
+    developerPortal: () => portal?.readDeveloperPortalConfig(environment),
   });
 }

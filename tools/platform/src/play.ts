@@ -1,10 +1,8 @@
 import { styleText } from 'node:util';
 import { systemClock } from '@clinical-launch/runtime/clock';
 import { createLogger } from '@clinical-launch/runtime/logger';
-import { readDialect } from '@clinical-launch/simulators/dialect';
-import { playDesktopLaunch } from '@clinical-launch/simulators/play/desktop-launch';
-import { playOltrLaunch } from '@clinical-launch/simulators/play/oltr-launch';
 import { startPlatform } from './platform.ts';
+import { playDemo } from './sandbox.ts';
 
 /** Returns the pages to open next, on the platform at `BASE_URL` or on a demo that the reader starts. */
 function nextSteps(baseUrl: string | undefined): string {
@@ -27,10 +25,7 @@ const ownPlatform = process.env.BASE_URL
       logger: createLogger({ level: 'error' }),
     });
 try {
-  const baseUrl = ownPlatform?.publicUrl ?? process.env.BASE_URL ?? '';
-  const played = { baseUrl, ...readDialect(process.env) };
-  await playOltrLaunch(played);
-  await playDesktopLaunch(played);
+  await playDemo(ownPlatform?.publicUrl ?? process.env.BASE_URL ?? '', process.env);
   process.stdout.write(nextSteps(process.env.BASE_URL));
 } catch (error) {
   process.stderr.write(`failed  ${(error as Error).message}\n`);

@@ -33,7 +33,7 @@ function tierOf(path: string): keyof TestFiles {
 
 /** Finds all test files and divides them into tiers. */
 export function findTestFiles(): TestFiles {
-  const paths = globSync(['{libs,services,tools,tests}/**/*.test.ts'], {
+  const paths = globSync(['{libs,services,sandbox,tools,tests}/**/*.test.ts'], {
     cwd: root,
     exclude: ['**/node_modules'],
   });

@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto';
 import { type DesktopContext, patientContextJson } from '@clinical-launch/contracts/desktop-context';
 import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import type { FhirIds } from '@clinical-launch/contracts/token-context';
-import { confirmationOf, type TokenBinding } from '../grants/bindings.ts';
-import { notBeforeSlackSeconds } from './access-token.ts';
+import { confirmationOf, notBeforeSlackSeconds, type TokenBinding } from './access-token.ts';
 import type { IssuingRealm, SigningAlgorithm } from './realms.ts';
 import { requestedClaims } from './smart-context.ts';
 

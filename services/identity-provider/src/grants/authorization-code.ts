@@ -2,6 +2,7 @@ import type { RegisteredPartner } from '@clinical-launch/contracts/registry';
 import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { launchOf } from '@clinical-launch/tickets/ticket-format';
 import type { FoundTicket, Tickets } from '@clinical-launch/tickets/tickets';
+import { type TokenBinding } from '../domain/access-token.ts';
 import { narrowScope } from '../domain/authorization-request.ts';
 import { isConfidential } from '../domain/client-certificates.ts';
 import {
@@ -12,7 +13,7 @@ import {
   revocationSeconds,
 } from '../domain/desktop-chain.ts';
 import { TokenRefusal } from '../errors.ts';
-import { assertDpopKey, certificateToBind, type TokenBinding, usingUp } from './bindings.ts';
+import { assertDpopKey, certificateToBind, usingUp } from './bindings.ts';
 import { describedGrants, type PartnerGrant, type PartnerRequest, type TokenAnswer } from './grant.ts';
 import type { PrepareTokens } from './issue-tokens.ts';
 

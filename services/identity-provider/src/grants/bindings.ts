@@ -1,5 +1,4 @@
 import type { RegisteredClient, RegisteredPartner } from '@clinical-launch/contracts/registry';
-import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import type { SingleUse } from '@clinical-launch/tickets/tickets';
 import { TokenRefusal } from '../errors.ts';
 
@@ -38,22 +37,3 @@ export function assertDpopKey(
  */
 export const usingUp = (proof: SingleUse | undefined): { readonly proof?: SingleUse } =>
   proof === undefined ? {} : { proof };
-
-/** The SHA-256 thumbprints of the key and the certificate that tokens are bound to. */
-export type TokenBinding = {
-  /** The key of a DPoP proof (RFC 9449). */
-  readonly dpopKey: string | undefined;
-  /** The client certificate of the connection (RFC 8705). */
-  readonly certificate: string | undefined;
-};
-
-/**
- * Returns an object with the claim `cnf` of a bound token (RFC 7800 section 3.1). Returns an empty object for
- * an unbound token.
- */
-export function confirmationOf({ dpopKey, certificate }: Partial<TokenBinding>) {
-  if (dpopKey === undefined && certificate === undefined) return {};
-  return {
-    cnf: withoutUndefined({ jkt: dpopKey, 'x5t#S256': certificate }),
-  };
-}

@@ -7,6 +7,7 @@ import type { Sealer } from '@clinical-launch/crypto/sealing';
 import { placeOfTokenContext, tokenContextPurpose } from '@clinical-launch/crypto/sealing-purposes';
 import type { Call } from '@clinical-launch/http/call';
 import type { Clock } from '@clinical-launch/runtime/clock';
+import type { TokenBinding } from '../domain/access-token.ts';
 import {
   accessTokenHash,
   desktopAccessTokenClaims,
@@ -16,7 +17,6 @@ import {
 import type { DesktopIssuingRealm } from '../domain/realms.ts';
 import { smartContext } from '../domain/smart-context.ts';
 import type { KeyRing } from '../keys/key-ring.ts';
-import type { TokenBinding } from './bindings.ts';
 import type { TokenAnswer } from './grant.ts';
 
 type TokenIssueDependencies = {

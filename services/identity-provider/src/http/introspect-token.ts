@@ -12,12 +12,12 @@ import { type AccessTokenVerifier, assertRight } from '@clinical-launch/trust/ac
 import { clientCertificateOf } from '@clinical-launch/trust/proof-of-possession';
 import type { RevokedTokens } from '@clinical-launch/trust/revoked-tokens';
 import type { JWTPayload } from 'jose';
+import { confirmationOf } from '../domain/access-token.ts';
 import { readRefreshToken } from '../domain/desktop-chain.ts';
 import { hostClaim, signInClaims } from '../domain/desktop-tokens.ts';
 import type { IssuingRealm } from '../domain/realms.ts';
 import { introspectedContext } from '../domain/smart-context.ts';
 import { TokenRefusal } from '../errors.ts';
-import { confirmationOf } from '../grants/bindings.ts';
 import type { FindOwnToken } from '../keys/own-tokens.ts';
 import { pickParameters, type RealmExchange, readTokenForm } from './realm-guards.ts';
 

@@ -1,6 +1,6 @@
-import { publishDocument } from '@clinical-launch/http/answer';
 import { type Endpoint, endpoint } from '@clinical-launch/http/endpoint';
 import { oauthDialect } from '@clinical-launch/http/errors';
+import { publishDocument } from '@clinical-launch/http/published-document';
 import { eventSource } from '../domain/addresses.ts';
 import type { Grant } from '../grants/grant.ts';
 

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { type Statement, verifyStatement } from '@clinical-launch/conformance/statement';
+import type { Statement } from '@clinical-launch/conformance/statement';
 import { parseEd25519Keys } from '@clinical-launch/crypto/ed25519-keys';
 import type { Environment } from '@clinical-launch/runtime/environment';
 import {
@@ -42,6 +42,7 @@ export const conformance: Group = {
       options: [keysFile, issuer],
       settings: [signingKey],
       async run({ arguments: [path = ''], options, environment }) {
+        const { verifyStatement } = await import('@clinical-launch/conformance/statement');
         const keys = keysFrom(options, environment);
         const text = readText(path).trim();
         const statement = await verifyStatement(text, { keys, issuer: requiredOption(options, issuer) });

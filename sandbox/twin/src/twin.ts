@@ -14,6 +14,7 @@ import { createApp } from '@clinical-launch/http/app';
 import { createOutboundFetch } from '@clinical-launch/http/outbound-fetch';
 import { listenLocally } from '@clinical-launch/platform/https';
 import { startPlatform } from '@clinical-launch/platform/platform';
+import { demoRegistry } from '@clinical-launch/platform/sandbox';
 import { type Clock, systemClock } from '@clinical-launch/runtime/clock';
 import { ConfigurationError, type Environment, isProduction } from '@clinical-launch/runtime/environment';
 import type { Logger } from '@clinical-launch/runtime/logger';
@@ -124,8 +125,6 @@ export async function startTwin(options: TwinOptions): Promise<Twin> {
     throw error;
   }
 }
-
-const demoRegistry = new URL(import.meta.resolve('@clinical-launch/simulators/registry.json'));
 
 const startingUp: RequestListener = (_request, response) => {
   response.writeHead(503, { 'Retry-After': '1' }).end();

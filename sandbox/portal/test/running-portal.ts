@@ -39,7 +39,7 @@ export async function startPortal(
 ) {
   const directory = mkdtempSync(join(tmpdir(), 'portal-'));
   const registryFile = join(directory, 'registry.json');
-  const demo = readFileSync(new URL('../../../tools/simulators/registry.json', import.meta.url), 'utf8');
+  const demo = readFileSync(new URL('../../../sandbox/simulators/registry.json', import.meta.url), 'utf8');
   const { realms }: { realms: { realm: string; clients: object[] }[] } = JSON.parse(demo);
   realms.find(({ realm }) => realm === 'demo')?.clients.push(...clients);
   writeFileSync(registryFile, JSON.stringify({ realms }));

@@ -61,13 +61,6 @@ export const statementKeySettings = {
 };
 
 /**
- * Returns whether the portal may start: always outside production, and in production if `DEVELOPER_PORTAL` is
- * `on`.
- */
-export const isPortalOn = (environment: Environment): boolean =>
-  !isProduction(environment) || environment['DEVELOPER_PORTAL'] === 'on';
-
-/**
  * Reads the service's configuration from the environment.
  * @throws ConfigurationError with the names of the invalid variables, and in production unless
  * `DEVELOPER_PORTAL` is `on`
@@ -82,7 +75,7 @@ export function readDeveloperPortalConfig(environment: Environment): DeveloperPo
       return keys;
     },
     mode() {
-      if (isPortalOn(environment)) return;
+      if (!isProduction(environment) || environment['DEVELOPER_PORTAL'] === 'on') return;
       throw new ConfigurationError(['DEVELOPER_PORTAL must be `on` to start the portal in production']);
     },
   });
