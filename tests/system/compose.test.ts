@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
-import { services, settingsOf } from '../../tools/settings.ts';
+import { services, settingsOf } from '../../tools/docs/settings.ts';
 import { purposesOf } from './purposes-of.ts';
 import { root } from './run-command.ts';
 

@@ -7,9 +7,9 @@ import { sheetColumns } from '@clinical-launch/ops/catalogue/catalogue-sheet';
 import { tools } from '@clinical-launch/ops/tools';
 import { tokenReasons } from '@clinical-launch/trust/invalid-token';
 import { describe, expect, it } from '@jest/globals';
-import { developerPages, pagesFolder } from '../../tools/developer-pages.ts';
-import { generatedDocuments } from '../../tools/docs.ts';
-import { requiredSettings, services } from '../../tools/settings.ts';
+import { developerPages, pagesFolder } from '../../tools/docs/developer-pages.ts';
+import { generatedDocuments } from '../../tools/docs/docs.ts';
+import { requiredSettings, services } from '../../tools/docs/settings.ts';
 import { root, run } from './run-command.ts';
 
 const read = (path: string) => readFileSync(join(root, path), 'utf8');

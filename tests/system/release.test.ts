@@ -31,14 +31,18 @@ function releaseNotes({ version = '1.2.3', sdk = '1.2.3', changes = changelog }:
 }
 
 function notesIn(cwd: string, ...args: string[]) {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [`${root}tools/release-notes.ts`, ...args], {
-    cwd,
-    encoding: 'utf8',
-  });
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    [`${root}tools/release/release-notes.ts`, ...args],
+    {
+      cwd,
+      encoding: 'utf8',
+    },
+  );
   return { status, stdout, stderr };
 }
 
-describe('the notes of a release (tools/release-notes.ts)', () => {
+describe('the notes of a release (tools/release/release-notes.ts)', () => {
   it('are the section of the changelog for the tag', () => {
     expect(releaseNotes({})).toEqual({ status: 0, stdout: '- New.\n', stderr: '' });
   });

@@ -7,7 +7,7 @@ import { signatureHeaders } from '@clinical-launch/crypto/webhook-signature';
 import { describe, expect, it } from '@jest/globals';
 import { Ajv } from 'ajv';
 import { parse } from 'yaml';
-import { asyncApiFile } from '../../../tools/asyncapi.ts';
+import { asyncApiFile } from '../../../tools/docs/asyncapi.ts';
 
 type Message = { readonly headers: object; readonly payload: object };
 type AsyncApi = {

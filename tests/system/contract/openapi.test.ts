@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
-import { pagesFolder } from '../../../tools/developer-pages.ts';
+import { pagesFolder } from '../../../tools/docs/developer-pages.ts';
 import { differencesOf, exampleOf, type Operation, type Sent, send } from './described.ts';
 import { documentPaths, liveRequests, readOperations } from './live-requests.ts';
 import { startServices } from './running-services.ts';

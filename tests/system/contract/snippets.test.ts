@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { nodeTextsOf } from '@clinical-launch/testing/xml';
 import { afterAll, describe, expect, it } from '@jest/globals';
-import { pagesFolder } from '../../../tools/developer-pages.ts';
+import { pagesFolder } from '../../../tools/docs/developer-pages.ts';
 import { run } from '../run-command.ts';
 import { exampleOf } from './described.ts';
 import { liveRequests, readOperations } from './live-requests.ts';

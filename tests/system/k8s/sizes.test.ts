@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
-import { services } from '../../../tools/settings.ts';
+import { services } from '../../../tools/docs/settings.ts';
 import { workloadsOf } from './objects.ts';
 import { render, root } from './render.ts';
 

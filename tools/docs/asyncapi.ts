@@ -20,7 +20,7 @@ const topology = topologyOf();
 const types = Object.keys(eventCatalogue) as EventType[];
 const sources = Object.entries(eventSources);
 
-export const asyncApiFile = new URL('../docs/asyncapi.yaml', import.meta.url);
+export const asyncApiFile = new URL('../../docs/asyncapi.yaml', import.meta.url);
 
 /** Returns the text of `docs/asyncapi.yaml`. */
 export function asyncApiText(): string {

@@ -2,7 +2,7 @@
 import { type EventType, eventCatalogue } from '@clinical-launch/contracts/events/catalogue';
 import { eventConsumers, eventSources, listenersTo } from '@clinical-launch/contracts/events/cloud-event';
 
-export const eventsFile = new URL('../docs/reference/events.md', import.meta.url);
+export const eventsFile = new URL('../../docs/reference/events.md', import.meta.url);
 
 type Schema = {
   readonly type?: string;

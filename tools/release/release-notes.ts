@@ -1,5 +1,5 @@
 /**
- * `node tools/release-notes.ts v1.0.0 [metadata.json]`: prints the section of CHANGELOG.md for a tag. With
+ * `node tools/release/release-notes.ts v1.0.0 [metadata.json]`: prints the section of CHANGELOG.md for a tag. With
  * the metadata file of `docker buildx bake`, also prints the images by digest, as the kustomization of an
  * overlay lists them. Fails (exit code 1) if the changelog has no section for the tag. Also fails if the
  * platform or the package for a PMS has another version.

@@ -26,7 +26,7 @@ import { directorySettings } from '@clinical-launch/trust/directory-file';
 import { certificateHeaderSettings } from '@clinical-launch/trust/proof-of-possession';
 import { registryFileSetting, trustSettings } from '@clinical-launch/trust/trust';
 
-export const settingsFile = new URL('../docs/reference/settings.md', import.meta.url);
+export const settingsFile = new URL('../../docs/reference/settings.md', import.meta.url);
 
 /** The annotations of a setting's schema that the page shows. */
 type Setting = {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parse, stringify } from 'yaml';
 
-const folder = new URL('../deploy/telemetry/', import.meta.url);
+const folder = new URL('../../deploy/telemetry/', import.meta.url);
 
 /** The path of the rules as a Kubernetes object. The Prometheus Operator reads no rule files. */
 export const prometheusRuleFile = new URL('prometheus-rule.yaml', folder);

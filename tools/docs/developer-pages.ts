@@ -15,7 +15,7 @@ import { apiPage, bundled } from './api-page.ts';
 import { asyncApiPart } from './events-page.ts';
 import { contents, type Page, type Part, renderMarkdown } from './markdown.ts';
 
-const root = new URL('../', import.meta.url);
+const root = new URL('../../', import.meta.url);
 
 /** The folder of the documents. It contains no other file. */
 export const pagesFolder = new URL('sandbox/portal/pages/', root);

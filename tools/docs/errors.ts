@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { type RefusalCode, refusalCodes, refusals } from '@clinical-launch/contracts/refusals/codes';
 
-export const errorsFile = new URL('../docs/reference/errors.md', import.meta.url);
+export const errorsFile = new URL('../../docs/reference/errors.md', import.meta.url);
 
 /**
  * The meaning of each code for developers, and the remedy. The audit trail contains the texts for support
