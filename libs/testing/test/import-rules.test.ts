@@ -1,6 +1,7 @@
-import { globSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
+import jest from '../../../tests/jest.config.js';
 import {
   imports,
   manifestOf,
@@ -208,5 +209,60 @@ describe.each(services.map((name) => `services/${name}`))('the folders of %s', (
         .map((specifier) => `${path}: ${specifier}`),
     );
     expect(forbidden).toEqual([]);
+  });
+});
+
+const textOf = (path: string) => readFileSync(`${root}${path}`, 'utf8');
+const { workspaces } = JSON.parse(textOf('package.json'));
+const biome = JSON.parse(textOf('biome.json'));
+const oxlint = JSON.parse(textOf('.oxlintrc.json'));
+const knip = JSON.parse(textOf('knip.json'));
+const linesOf = (path: string) =>
+  textOf(path)
+    .split('\n')
+    .filter((line) => /^[^#\s]/.test(line));
+
+/** The patterns by which each configuration names files of the repository. */
+const patterns: Readonly<Record<string, readonly string[]>> = {
+  'package.json': workspaces,
+  'tsconfig.json': JSON.parse(textOf('tsconfig.json')).include,
+  'sandbox/twin/tsconfig.build.json': JSON.parse(textOf('sandbox/twin/tsconfig.build.json')).include,
+  'biome.json': biome.files.includes.map((pattern: string) => pattern.replace('!', '')),
+  '.oxlintrc.json': [oxlint, ...oxlint.overrides].flatMap(({ files = [], ignorePatterns = [] }) =>
+    [...files, ...ignorePatterns].flatMap(alternativesOf),
+  ),
+  'knip.json': Object.entries<{ entry?: string | string[] }>(knip.workspaces).flatMap(
+    ([folder, { entry = [] }]) =>
+      [`${folder}/package.json`, ...[entry].flat().map((pattern) => `${folder}/${pattern}`)].flatMap(
+        alternativesOf,
+      ),
+  ),
+  '.dockerignore': linesOf('.dockerignore').flatMap((line) => (line.startsWith('!') ? line.slice(1) : [])),
+  '.gitattributes': linesOf('.gitattributes').map((line) =>
+    line.replace(/ .*/, '').replace(/^\*\./, '**/*.'),
+  ),
+  'tests/jest.config.js': jest.projects.flatMap(({ roots }: { readonly roots: readonly string[] }) =>
+    roots.map((path) => path.replace('<rootDir>/', '')),
+  ),
+};
+
+/** Returns the patterns that a pattern with braces stands for. */
+function alternativesOf(pattern: string): string[] {
+  const [braces, inner = ''] = /\{([^{}]*)\}/.exec(pattern) ?? [];
+  if (braces === undefined) return [pattern];
+  return inner.split(',').flatMap((one) => alternativesOf(pattern.replace(braces, one)));
+}
+
+describe('the patterns of files', () => {
+  it.each(Object.entries(patterns))('in %s each match a file', (path, ofFile) => {
+    const from = join(root, dirname(path).replace('tests', ''));
+    const unused = ofFile.filter(
+      // TypeScript reads braces as they are.
+      (pattern) =>
+        (path.includes('tsconfig') && pattern.includes('{')) ||
+        globSync(pattern, { cwd: from, exclude: (name) => name === 'node_modules' }).length === 0,
+    );
+    expect(unused).toEqual([]);
+    expect(ofFile).not.toEqual([]);
   });
 });
