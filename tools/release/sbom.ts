@@ -1,5 +1,5 @@
 /**
- * `npm run --silent sbom > sbom.json`: prints a CycloneDX bill of materials of the production components in
+ * `node tools/release/sbom.ts > sbom.json`: prints a CycloneDX bill of materials of the production components in
  * the lock file. `npm sbom --omit dev` also omits production dependencies that development dependencies
  * share, so development components are removed here instead.
  */
