@@ -1,10 +1,6 @@
-import { sendText, setHeaders } from '@clinical-launch/http/answer';
-import { type ErrorDialect, ServiceError } from '@clinical-launch/http/errors';
-import { pageHeaders } from '@clinical-launch/pages/page-headers';
-import type { Pages } from '@clinical-launch/pages/templates';
+import { ServiceError } from '@clinical-launch/http/errors';
 import { isCancelled } from './domain/lifecycle.ts';
 import type { TestRequest } from './domain/test-request.ts';
-import { sentFormOf } from './http/sent-form.ts';
 
 /**
  * Creates the error for a request without a live session of this launch. The session may be missing, have
@@ -85,40 +81,3 @@ export const speculativeReading = () =>
 /** Creates the error for a form that no page of the application sends. */
 export const faultyForm = () =>
   new ServiceError({ code: 'faulty_form', message: 'The form could not be read' });
-
-/** The next step for the user, by the HTTP status of the error page. */
-const advice: Readonly<Record<number, string>> = {
-  401: 'Start again from your practice system. We keep a request that you did not submit for 24 hours. Open the same patient to continue it.',
-  403: 'Go back to your practice system and start again from there.',
-  404: 'Go back to your practice system and start again from there.',
-  405: 'Go back to your practice system and start again from there.',
-  409: 'Close this page and open the request again from your practice system.',
-  429: 'Nothing has been changed. Wait a few seconds, then try again.',
-};
-
-const keptText = 'What you typed is kept on this page. Wait a few seconds, then try again.';
-
-/** The page titles for errors of the shared libraries, whose messages are for developers. */
-const titles: Readonly<Record<number, string>> = {
-  405: 'Page not found',
-  429: 'Too many requests in a short time',
-};
-
-/** Creates the error dialect that answers with an error page in the layout of the application. */
-export function pageDialect(pages: Pages): ErrorDialect {
-  return (error, { request, response, call }) => {
-    const form = error.status >= 500 ? sentFormOf(request) : undefined;
-    const page = pages.render('message.njk', {
-      title: titles[error.status] ?? error.message,
-      text: advice[error.status] ?? (form === undefined ? 'Go back and try again.' : keptText),
-      address: request.url,
-      fields: [...(form ?? [])].map(([name, value]) => ({ name, value })),
-      correlationId: error.status === 401 ? undefined : call.correlationId,
-    });
-    // Keeps the headers of a launch's page, because they name the origins that may frame it. This is safe,
-    // because an error page contains no patient data.
-    if (!response.hasHeader('Referrer-Policy'))
-      setHeaders(response, pageHeaders({ scriptHashes: [pages.scriptHash] }));
-    sendText(response, 'text/html', page);
-  };
-}

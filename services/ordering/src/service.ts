@@ -15,9 +15,10 @@ import type { Storage } from '@clinical-launch/storage/storage';
 import type { Tickets } from '@clinical-launch/tickets/tickets';
 import type { RegistrySource } from '@clinical-launch/trust/registry-file';
 import type { OrderingConfig } from './config.ts';
-import { pageDialect, pageNotFound } from './errors.ts';
+import { pageNotFound } from './errors.ts';
 import { createSearches } from './http/dependencies.ts';
 import { createEndpoints } from './http/endpoints.ts';
+import { pageDialect } from './http/error-page.ts';
 import { createShow } from './http/show.ts';
 import { openOrderingDatabase } from './store/database.ts';
 

@@ -9,8 +9,9 @@ import {
   textParameter,
 } from '@clinical-launch/http/endpoint';
 import { pageHeaders } from '@clinical-launch/pages/page-headers';
-import { pageDialect, pageNotFound } from '../errors.ts';
+import { pageNotFound } from '../errors.ts';
 import type { Dependencies } from './dependencies.ts';
+import { pageDialect } from './error-page.ts';
 import { inLaunch, requirePermission } from './in-launch.ts';
 import { listRequests, searchRequests } from './list-requests.ts';
 import { postNewRequest, postOfferedDraft } from './offered-request.ts';

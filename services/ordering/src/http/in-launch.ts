@@ -14,7 +14,7 @@ import type { Pages } from '@clinical-launch/pages/templates';
 import { actionRules, type Permission } from '../domain/action-rules.ts';
 import { foreignForm, notOfThisAction, pageNotFound, sessionEnded } from '../errors.ts';
 import type { Dependencies } from './dependencies.ts';
-import { readSentForm } from './sent-form.ts';
+import { readSentForm } from './error-page.ts';
 import type { Visit } from './visit.ts';
 
 /**

@@ -5,7 +5,7 @@ import type { ActionRule } from '../domain/action-rules.ts';
 import type { WindowState } from '../domain/chosen-window.ts';
 import { formOfAnotherLaunch } from '../errors.ts';
 import type { Choosing } from '../work/launch.ts';
-import { readSentForm } from './sent-form.ts';
+import { readSentForm } from './error-page.ts';
 
 /** An HTTP request with a live session of its launch. */
 export type Visit = Exchange & {
