@@ -394,18 +394,17 @@ describe('the page of recent activity', () => {
     ['Last hour', 1],
     ['Last 6 hours', 6],
     ['Last 24 hours', 24],
-  ])('shows charts, and tables with the same figures: %s', async (name, hours) => {
+  ])('shows the figures of each interval, and their sums: %s', async (name, hours) => {
     const { page } = desk;
     await open(page, '/audit/activity');
     await Promise.all([
       page.waitForURL(`${platform.url}/audit/activity?hours=${hours}`),
       page.getByRole('link', { name, exact: true }).click(),
     ]);
-    const captions = await page.locator('.app-chart figcaption').allInnerTexts();
-    expect(captions.length).toBe(6);
-    const totals = captions.map((caption) => Number(/: (\d+)$/.exec(caption)?.[1]));
     const rows = await page.getByRole('table', { name: 'By time' }).locator('tbody tr').all();
     const cells = await Promise.all(rows.map((row) => row.getByRole('cell').allInnerTexts()));
+    const totals = cells.pop()?.map(Number) ?? [];
+    expect(totals.length).toBe(6);
     expect(totals.map((_, at) => cells.reduce((sum, row) => sum + Number(row[at]), 0))).toEqual(totals);
   });
 
@@ -419,7 +418,7 @@ describe('the page of recent activity', () => {
 });
 
 describe('a browser without JavaScript, 320 pixels wide', () => {
-  it('shows every page, from the sign-in to the charts', async () => {
+  it('shows every page, from the sign-in to the activity', async () => {
     const { context, page } = await openStaffBrowser(chromium, {
       javaScriptEnabled: false,
       viewport: { width: 320, height: 640 },

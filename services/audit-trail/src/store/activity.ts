@@ -21,7 +21,7 @@ type Row = Omit<ActivityRow, 'begin' | 'count' | 'expired'> & {
 const issued = ['launch.url.issued.v1', 'desktop.launch.issued.v1'];
 
 /**
- * Creates the query for the charts. The query reads the events of the period only once. A launch has expired
+ * Creates the query for the page of activity. The query reads the events of the period only once. A launch has expired
  * if nobody opened it within its lifetime. One event can report several anonymous refusals.
  */
 export function createActivity(database: AuditDatabase): ReadActivity {

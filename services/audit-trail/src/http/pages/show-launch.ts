@@ -35,7 +35,7 @@ const periods = [
 const [shortest] = periods;
 const minuteMs = 60_000;
 
-/** Shows the activity of the last hours as charts: `GET /audit/activity?hours=6`. */
+/** Shows the activity of the last hours: `GET /audit/activity?hours=6`. */
 export function showActivity(dependencies: PagesDependencies): Handler<Visit> {
   return async (visit) => {
     const { config, clock, readActivity, write } = dependencies;
