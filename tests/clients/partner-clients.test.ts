@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { listen } from '@clinical-launch/http/server';
 import { systemClock } from '@clinical-launch/runtime/clock';
-import { readDialect } from '@clinical-launch/simulators/dialect';
 import { createHostClient } from '@clinical-launch/simulators/host/desktop-launch';
+import { readPlatformNames } from '@clinical-launch/simulators/platform-names';
 import { getPatient } from '@clinical-launch/simulators/records';
 import { createRecorder } from '@clinical-launch/simulators/wire/recorder';
 import { startChromium } from '@clinical-launch/testing/chromium';
@@ -41,7 +41,7 @@ const here = (code: string) => platform.here(code).replaceAll('http://localhost:
 async function requestLaunch(): Promise<string> {
   const { url: publicUrl, localUrl: platformUrl } = platform;
   const host = createHostClient({
-    config: { publicUrl, platformUrl, dialect: readDialect({}) },
+    config: { publicUrl, platformUrl, names: readPlatformNames({}) },
     clock: systemClock,
     recorder: createRecorder(systemClock),
   });

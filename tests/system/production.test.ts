@@ -10,7 +10,7 @@ import {
 } from '@clinical-launch/identity-provider/domain/client-secrets';
 import { defaultNamespaces } from '@clinical-launch/pms-client';
 import { systemClock } from '@clinical-launch/runtime/clock';
-import { dialectOf } from '@clinical-launch/simulators/dialect';
+import { platformNamesOf } from '@clinical-launch/simulators/platform-names';
 import { demoClients } from '@clinical-launch/simulators/registered';
 import { simulators } from '@clinical-launch/simulators/simulators';
 import { findFreePort } from '@clinical-launch/testing/servers/private-server';
@@ -27,7 +27,7 @@ const simulatedPaths = pathsOf(
     {
       publicUrl: 'https://launch.example',
       platformUrl: 'https://launch.example',
-      dialect: dialectOf({ audience: 'api://x', namespaces: defaultNamespaces }),
+      names: platformNamesOf({ audience: 'api://x', namespaces: defaultNamespaces }),
     },
     { clock: systemClock, registry: fixedRegistry(registryOfDemo) },
   ),

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readDialect } from '@clinical-launch/simulators/dialect';
+import { readPlatformNames } from '@clinical-launch/simulators/platform-names';
 import { playDesktopLaunch } from '@clinical-launch/simulators/play/desktop-launch';
 import { playOltrLaunch } from '@clinical-launch/simulators/play/oltr-launch';
 import { findFreePort } from '@clinical-launch/testing/servers/private-server';
@@ -140,7 +140,7 @@ describe('a platform on an empty Redis, an empty RabbitMQ and a PostgreSQL resto
   });
 
   it('plays both launches', async () => {
-    const played = { baseUrl: platform.url, ...readDialect({}) };
+    const played = { baseUrl: platform.url, ...readPlatformNames({}) };
     await expect(playOltrLaunch(played)).resolves.toBeUndefined();
     await expect(playDesktopLaunch(played)).resolves.toBeUndefined();
   });

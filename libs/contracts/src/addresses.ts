@@ -1,4 +1,4 @@
-import { refusedSchemes } from './words.ts';
+import { refusedSchemes } from './registry-values.ts';
 
 const placeholder = '${PUBLIC_URL}';
 /**

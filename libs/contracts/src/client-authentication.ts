@@ -1,7 +1,7 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
+import { certificateThumbprint, hostName, httpAddress } from './registry-values.ts';
 import { compileSchema } from './schema.ts';
 import { type Static, Type } from './type.ts';
-import { certificateThumbprint, hostName, httpAddress } from './words.ts';
 
 /**
  * A public signing key (RFC 7517). `kid` is required, because a client that rotates its keys has two keys.

@@ -1,8 +1,5 @@
 import { clientCertificates, clientKeys } from './client-authentication.ts';
 import { statedPracticesSchema, writtenPractice } from './coded-identifiers.ts';
-import { statedErnsSchema } from './resource-names.ts';
-import { acrValue } from './sign-in.ts';
-import { type Static, type TSchema, Type } from './type.ts';
 import {
   claimName,
   clientId,
@@ -15,7 +12,10 @@ import {
   requestLimit,
   scopeToken,
   signingAlgorithm,
-} from './words.ts';
+} from './registry-values.ts';
+import { statedErnsSchema } from './resource-names.ts';
+import { acrValue } from './sign-in.ts';
+import { type Static, type TSchema, Type } from './type.ts';
 
 /** Adds a title to a member. Editors show the title, and operator commands use it in help and prompts. */
 const titled = <S extends TSchema>(title: string, schema: S): S => ({ ...schema, title });

@@ -1,13 +1,13 @@
 import { singleLine } from '@clinical-launch/contracts/formats';
+import * as values from '@clinical-launch/contracts/registry-values';
 import { compileSchema } from '@clinical-launch/contracts/schema';
 import { isTimeZone } from '@clinical-launch/contracts/time';
 import { type Static, type TObject, Type } from '@clinical-launch/contracts/type';
-import * as words from '@clinical-launch/contracts/words';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 const origin = {
-  pattern: words.originPattern,
+  pattern: values.originPattern,
   description: 'must be an origin in ASCII, such as https://launch.example (write other letters as xn--)',
 };
 

@@ -15,7 +15,7 @@ import {
   readEnvironment,
 } from '@clinical-launch/runtime/environment';
 import type { RegistrySource } from '@clinical-launch/trust/registry-file';
-import { type Dialect, readDialect } from './dialect.ts';
+import { type PlatformNames, readPlatformNames } from './platform-names.ts';
 import { createRecorder, type Recorder } from './wire/recorder.ts';
 import { createVisits, type Visits } from './wire/visits.ts';
 
@@ -23,7 +23,7 @@ export type SimulatorConfig = {
   /** The platform's address for browsers. */
   readonly publicUrl: string;
   readonly platformUrl: string;
-  readonly dialect: Dialect;
+  readonly names: PlatformNames;
 };
 
 const environmentSchema = Type.Object({
@@ -42,8 +42,8 @@ export function readSimulatorConfig(environment: Environment): SimulatorConfig {
   if (isProduction(environment))
     throw new ConfigurationError(['NODE_ENV is production, and the simulators are for demos']);
   const { PUBLIC_URL, PLATFORM_URL } = readEnvironment(environmentSchema, environment);
-  const dialect = readDialect(environment);
-  return Object.freeze({ publicUrl: PUBLIC_URL, platformUrl: PLATFORM_URL ?? PUBLIC_URL, dialect });
+  const names = readPlatformNames(environment);
+  return Object.freeze({ publicUrl: PUBLIC_URL, platformUrl: PLATFORM_URL ?? PUBLIC_URL, names });
 }
 
 export type Simulation = {

@@ -3,9 +3,9 @@ import { callbackHeaders } from '@clinical-launch/conformance/pms-callbacks';
 import { junitOf } from '@clinical-launch/conformance/results';
 import type { Run } from '@clinical-launch/conformance/run';
 import { type ConformanceRuns, runViews } from '@clinical-launch/conformance/runs';
+import { clientId } from '@clinical-launch/contracts/registry-values';
 import { type CompiledSchema, closedObject, compileSchema } from '@clinical-launch/contracts/schema';
 import { Type } from '@clinical-launch/contracts/type';
-import { clientId } from '@clinical-launch/contracts/words';
 import { preferredType, sendJson, sendStatus, sendText, setHeaders } from '@clinical-launch/http/answer';
 import { readBytes, readJson } from '@clinical-launch/http/body';
 import {

@@ -18,8 +18,8 @@ import { demoRegistry } from '@clinical-launch/platform/sandbox';
 import { type Clock, systemClock } from '@clinical-launch/runtime/clock';
 import { ConfigurationError, type Environment, isProduction } from '@clinical-launch/runtime/environment';
 import type { Logger } from '@clinical-launch/runtime/logger';
-import { readDialect } from '@clinical-launch/simulators/dialect';
 import { createHostClient, type HostClient } from '@clinical-launch/simulators/host/desktop-launch';
+import { readPlatformNames } from '@clinical-launch/simulators/platform-names';
 import { getPatient, records } from '@clinical-launch/simulators/records';
 import { createRecorder } from '@clinical-launch/simulators/wire/recorder';
 import { conformanceEndpoints } from './conformance-endpoints.ts';
@@ -90,7 +90,7 @@ export async function startTwin(options: TwinOptions): Promise<Twin> {
     });
     const platformUrl = platform.localUrl;
     const host = createHostClient({
-      config: { publicUrl, platformUrl, dialect: readDialect({}) },
+      config: { publicUrl, platformUrl, names: readPlatformNames({}) },
       clock,
       recorder: createRecorder(clock),
     });

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { actions, buildServiceRequest, createPkcePair, createPmsClient } from '@clinical-launch/pms-client';
-import { readDialect } from '@clinical-launch/simulators/dialect';
 import { launchBody } from '@clinical-launch/simulators/host/desktop-launch';
+import { readPlatformNames } from '@clinical-launch/simulators/platform-names';
 import { Browser } from '@clinical-launch/simulators/play/browser';
 import { playDesktopLaunch } from '@clinical-launch/simulators/play/desktop-launch';
 import { playOltrLaunch } from '@clinical-launch/simulators/play/oltr-launch';
@@ -12,7 +12,7 @@ type Order = ReturnType<typeof aHiddenOrder>;
 
 /** Plays both launches, all eight actions and every kind of refusal, all for one patient. */
 export async function playEverything(baseUrl: string, patient: Patient, order: Order): Promise<void> {
-  const played = { baseUrl, ...readDialect({}) };
+  const played = { baseUrl, ...readPlatformNames({}) };
   await playOltrLaunch(played, order);
   await playDesktopLaunch(played, patient);
   await playActions(baseUrl, order);
@@ -20,7 +20,7 @@ export async function playEverything(baseUrl: string, patient: Patient, order: O
 }
 
 async function playActions(baseUrl: string, order: Order): Promise<void> {
-  const { scope, namespaces } = readDialect({});
+  const { scope, namespaces } = readPlatformNames({});
   const pms = createPmsClient({
     baseUrl,
     tokenUrl: `${baseUrl}/idp/demo/oauth2/v2.0/token`,
@@ -54,7 +54,7 @@ async function playRefusals(baseUrl: string, patient: Patient, order: Order): Pr
     const response = await fetch(baseUrl + path, { method: 'POST', body, headers, redirect: 'manual' });
     return { status: response.status, text: await response.text() };
   };
-  const { scope, namespaces } = readDialect({});
+  const { scope, namespaces } = readPlatformNames({});
   const tokenOf = async (client: string) => {
     const credentials = { client_id: client, client_secret: `${client}-secret`, scope };
     const { text } = await form('/idp/demo/oauth2/v2.0/token', {

@@ -1,5 +1,5 @@
-import { openAuditDesk } from '@clinical-launch/audit-trail/audit-desk';
 import { readAuditKeys, sealKeyFrom } from '@clinical-launch/audit-trail/config';
+import { openOperatorLog } from '@clinical-launch/audit-trail/operator-log';
 import { createAuditSearch } from '@clinical-launch/audit-trail/store/audit-search';
 import { openSchema } from '@clinical-launch/audit-trail/store/tables';
 import { openPostgresStorage } from '@clinical-launch/storage/postgres-storage';
@@ -104,7 +104,7 @@ async function measureSearches(storage: Storage, { short, progress }: BenchOptio
 
 async function measureVerification(storage: Storage, { progress }: BenchOptions): Promise<Figure> {
   progress('verifying one day');
-  const desk = await openAuditDesk(storage, readAuditKeys({}));
+  const desk = await openOperatorLog(storage, readAuditKeys({}));
   const period = { from: new Date('2026-10-05'), to: new Date('2026-10-06') };
   const startedAt = performance.now();
   const { rows, faults } = await desk.verify({ period });

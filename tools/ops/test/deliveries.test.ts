@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { replayDeliveries } from '@clinical-launch/order-renderer/store/delivery-desk';
 import { createDocuments, openSchema } from '@clinical-launch/order-renderer/store/documents';
+import { replayDeliveries } from '@clinical-launch/order-renderer/store/operator-deliveries';
 import { openPostgresStorage } from '@clinical-launch/storage/postgres-storage';
 import type { Storage } from '@clinical-launch/storage/storage';
 import { createTestDatabase } from '@clinical-launch/testing/test-storage';

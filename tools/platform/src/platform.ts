@@ -236,7 +236,7 @@ async function createMounts(
     resourceApi(configs.resourceApi, { ...dependencies, tokens: desktopTokens }),
     configs.developerPortal && portal?.developerPortal(configs.developerPortal, dependencies),
     demo?.simulators(
-      { publicUrl, platformUrl: reached, dialect: demo.dialectOf({ audience, namespaces }) },
+      { publicUrl, platformUrl: reached, names: demo.platformNamesOf({ audience, namespaces }) },
       dependencies,
     ),
   ];

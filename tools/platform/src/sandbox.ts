@@ -24,7 +24,7 @@ const loadPortal = async () => ({
 });
 
 const loadDemo = async () => ({
-  ...(await import('@clinical-launch/simulators/dialect')),
+  ...(await import('@clinical-launch/simulators/platform-names')),
   ...(await import('@clinical-launch/simulators/simulators')),
 });
 
@@ -33,10 +33,10 @@ const loadDemo = async () => ({
  * @throws Error that names the step that failed
  */
 export async function playDemo(baseUrl: string, environment: Environment): Promise<void> {
-  const { readDialect } = await import('@clinical-launch/simulators/dialect');
+  const { readPlatformNames } = await import('@clinical-launch/simulators/platform-names');
   const { playOltrLaunch } = await import('@clinical-launch/simulators/play/oltr-launch');
   const { playDesktopLaunch } = await import('@clinical-launch/simulators/play/desktop-launch');
-  const played = { baseUrl, ...readDialect(environment) };
+  const played = { baseUrl, ...readPlatformNames(environment) };
   await playOltrLaunch(played);
   await playDesktopLaunch(played);
 }

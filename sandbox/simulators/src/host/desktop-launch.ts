@@ -49,14 +49,14 @@ export function createHostClient({
   clock,
   recorder,
 }: Pick<Simulation, 'config' | 'clock' | 'recorder'>): HostClient {
-  const { platformUrl, dialect } = config;
+  const { platformUrl, names } = config;
   const send = recorder.fetchAs('Host application');
   const tokens = createTokenCache(
     {
       tokenUrl: `${platformUrl}/idp/demo/oauth2/v2.0/token`,
       clientId: 'host-demo',
       clientSecret: demoSecret('host-demo'),
-      scope: dialect.scope,
+      scope: names.scope,
       fetch: send,
     },
     () => clock.now(),

@@ -1,9 +1,9 @@
 import { styleText } from 'node:util';
 import { pause } from '@clinical-launch/runtime/clock';
 import { demoSecret } from '@clinical-launch/trust/production-registry';
-import type { Dialect } from '../dialect.ts';
+import type { PlatformNames } from '../platform-names.ts';
 
-export type PlayedPlatform = Dialect & { readonly baseUrl: string };
+export type PlayedPlatform = PlatformNames & { readonly baseUrl: string };
 
 /**
  * Returns a function that replaces the public address of the platform with `BASE_URL`. The addresses differ

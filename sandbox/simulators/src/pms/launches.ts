@@ -42,7 +42,7 @@ export const application = { name: 'Harbour Practice Manager (simulator)', home:
  */
 export function pmsLaunches(simulation: Simulation, documents: ReturnedDocuments) {
   const { clock, show, sendTo, reach, recorder, visits } = simulation;
-  const { platformUrl, dialect } = simulation.config;
+  const { platformUrl, names } = simulation.config;
   const launches = new Memory<SentLaunch>();
   const clientOf = (clientId: string) =>
     createPmsClient({
@@ -50,7 +50,7 @@ export function pmsLaunches(simulation: Simulation, documents: ReturnedDocuments
       tokenUrl: `${platformUrl}/idp/demo/oauth2/v2.0/token`,
       clientId,
       clientSecret: demoSecret(clientId),
-      scope: dialect.scope,
+      scope: names.scope,
       now: () => clock.now(),
       fetch: recorder.fetchAs('Practice system'),
     });
@@ -123,7 +123,7 @@ export function pmsLaunches(simulation: Simulation, documents: ReturnedDocuments
 
   const payloadOf = (wanted: Omit<SentLaunch, 'patientId'> & { patient: Patient }) => {
     const authoredOn = new Date(clock.now()).toISOString();
-    return buildServiceRequest({ ...records, ...wanted, authoredOn }, dialect.namespaces);
+    return buildServiceRequest({ ...records, ...wanted, authoredOn }, names.namespaces);
   };
 
   function originatingIdFor(action: Action, patientId: string): string {

@@ -34,7 +34,7 @@ export type DocumentDependencies = {
 };
 
 /** A way to return the document: its name in the audit trail, its frame ancestors, and its format. */
-type Form = {
+type Representation = {
   readonly by: 'notepad' | 'download';
   readonly frameAncestors: (session?: LaunchContext) => readonly string[];
   /** Whether the answer includes the other orders of the launch. */
@@ -47,7 +47,7 @@ type Form = {
   ) => void;
 };
 
-const notepad: Form = {
+const notepad: Representation = {
   by: 'notepad',
   // Browsers check every ancestor frame: the platform's result page, and the practice
   // system's page around it.
@@ -56,7 +56,7 @@ const notepad: Form = {
   send: (response, document, others) => sendText(response, 'text/html', notepadPage(document, others)),
 };
 
-const download: Form = {
+const download: Representation = {
   by: 'download',
   frameAncestors: () => [],
   hasOthers: false,
@@ -80,32 +80,35 @@ export const getDownload = (dependencies: DocumentDependencies) => getOrderDocum
 export const getOldDownload = (dependencies: DocumentDependencies) =>
   getOrderDocument({ ...download, isOutsideCookiePath: true }, dependencies);
 
-function getOrderDocument(form: Form, dependencies: DocumentDependencies): Handler {
+function getOrderDocument(representation: Representation, dependencies: DocumentDependencies): Handler {
   return async (exchange) => {
     const { request, response, call } = exchange;
     const guid = textParameter(exchange, 'guid');
     const { scriptHashes, registry } = dependencies;
-    setHeaders(response, pageHeaders({ frameAncestors: form.frameAncestors(), scriptHashes }));
+    setHeaders(response, pageHeaders({ frameAncestors: representation.frameAncestors(), scriptHashes }));
     const mayRead = async (session: LaunchContext) =>
       guidForm.test(guid) &&
       (await dependencies.find({ orderGuid: guid, ...ownDocuments(session, registry) })) !== undefined;
     const session = await getLaunchSession({ ...dependencies, mayRead }, request, call);
     if (session === undefined) {
-      if (!form.isOutsideCookiePath || !guidForm.test(guid)) throw sessionRequired();
+      if (!representation.isOutsideCookiePath || !guidForm.test(guid)) throw sessionRequired();
       const query = queryOf(request).toString();
       return redirect(response, `/orders/${guid}/document.xml${query && `?${query}`}`, 307);
     }
-    setHeaders(response, pageHeaders({ frameAncestors: form.frameAncestors(session), scriptHashes }));
+    setHeaders(
+      response,
+      pageHeaders({ frameAncestors: representation.frameAncestors(session), scriptHashes }),
+    );
     call.adopt(session.launchId);
     call.identify(`session ${session.launchId}`, session.client.clientId);
     const key = { orderGuid: guid, ...ownDocuments(session, registry), ...versionAskedFor(request) };
     const document = await findDocument({ key, response, dependencies });
     if (document === undefined) return;
-    const others = form.hasOthers ? await dependencies.findOthers(key) : [];
+    const others = representation.hasOthers ? await dependencies.findOthers(key) : [];
     // A HEAD request returns no document, so it is not recorded.
     if (request.method === 'GET')
-      await recordReturn({ documents: [document, ...others], form, call, dependencies });
-    form.send(response, document, others);
+      await recordReturn({ documents: [document, ...others], representation, call, dependencies });
+    representation.send(response, document, others);
   };
 }
 
@@ -155,7 +158,7 @@ async function findDocument({ key, response, dependencies }: Reading): Promise<O
 
 type Returning = {
   readonly documents: readonly OrderDocument[];
-  readonly form: Form;
+  readonly representation: Representation;
   readonly call: Call;
   readonly dependencies: DocumentDependencies;
 };
@@ -164,7 +167,7 @@ type Returning = {
  * Stores the audit events before the answer is sent, so that the audit trail contains every returned
  * document.
  */
-function recordReturn({ documents, form: { by }, call, dependencies }: Returning): Promise<void> {
+function recordReturn({ documents, representation: { by }, call, dependencies }: Returning): Promise<void> {
   return dependencies.record(
     documents.map(({ orderGuid, messageId, patient }) =>
       call.event('order.document.returned.v1', { ...aboutPatient(patient), orderGuid, messageId, by }),

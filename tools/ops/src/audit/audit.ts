@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { type AuditDesk, openAuditDesk } from '@clinical-launch/audit-trail/audit-desk';
 import { readAuditKeys } from '@clinical-launch/audit-trail/config';
 import { sentenceOf } from '@clinical-launch/audit-trail/domain/audit-fault';
+import { type OperatorLog, openOperatorLog } from '@clinical-launch/audit-trail/operator-log';
 import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import type { Environment } from '@clinical-launch/runtime/environment';
 import { openPostgresStorage } from '@clinical-launch/storage/postgres-storage';
@@ -141,7 +141,7 @@ const slowestStatementMs = 600_000;
 
 async function atDesk<Result>(
   environment: Environment,
-  work: (desk: AuditDesk) => Promise<Result>,
+  work: (desk: OperatorLog) => Promise<Result>,
 ): Promise<Result> {
   const keys = readAuditKeys(environment);
   const url = required(environment, databaseUrl);
@@ -152,7 +152,7 @@ async function atDesk<Result>(
     statementTimeoutMs: slowestStatementMs,
   });
   try {
-    return await work(await openAuditDesk(storage, keys));
+    return await work(await openOperatorLog(storage, keys));
   } finally {
     await storage.close();
   }

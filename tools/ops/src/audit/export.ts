@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os';
-import type { AuditDesk } from '@clinical-launch/audit-trail/audit-desk';
 import type { AuditOutcome } from '@clinical-launch/audit-trail/domain/audit-row';
+import type { OperatorLog } from '@clinical-launch/audit-trail/operator-log';
 import { answeredEntry } from '@clinical-launch/audit-trail/present/entry-model';
 import { fhirAuditEvent } from '@clinical-launch/audit-trail/present/fhir-audit-event';
 import type { AuditCriteria } from '@clinical-launch/audit-trail/store/audit-search';
@@ -70,7 +70,7 @@ export const exportOptions: readonly Option[] = [...criteria, format];
 /** Records the export, and prints the matching entries. With `--json`, returns the entries. */
 export async function exportEntries(
   { options, now, isJson, print }: Pick<Input, 'options' | 'now' | 'isJson' | 'print'>,
-  atDesk: <Result>(work: (desk: AuditDesk) => Promise<Result>) => Promise<Result>,
+  atDesk: <Result>(work: (desk: OperatorLog) => Promise<Result>) => Promise<Result>,
 ): Promise<Outcome> {
   const given = criteria.filter(({ name }) => options.has(name));
   const wanted: AuditCriteria = Object.assign(

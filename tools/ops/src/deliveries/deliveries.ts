@@ -1,9 +1,9 @@
 import { guidPattern } from '@clinical-launch/contracts/schema';
 import {
-  type DeliveryDesk,
   deliveryStates,
-  openDeliveryDesk,
-} from '@clinical-launch/order-renderer/delivery-desk';
+  type OperatorDeliveries,
+  openOperatorDeliveries,
+} from '@clinical-launch/order-renderer/operator-deliveries';
 import type { Environment } from '@clinical-launch/runtime/environment';
 import { openPostgresStorage } from '@clinical-launch/storage/postgres-storage';
 import { type Argument, ArgumentsError, type Group, type Option } from '../command.ts';
@@ -67,12 +67,12 @@ export const deliveries: Group = {
 
 async function atDesk<Result>(
   environment: Environment,
-  work: (desk: DeliveryDesk) => Promise<Result>,
+  work: (desk: OperatorDeliveries) => Promise<Result>,
 ): Promise<Result> {
   const url = required(environment, databaseUrl);
   const storage = await openPostgresStorage({ url, applicationName: 'ops deliveries', poolSize: 1 });
   try {
-    return await work(await openDeliveryDesk(storage));
+    return await work(await openOperatorDeliveries(storage));
   } finally {
     await storage.close();
   }

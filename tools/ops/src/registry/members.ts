@@ -21,7 +21,7 @@ type Described = {
   readonly items?: TSchema;
 };
 type Entry = { readonly properties: TProperties; readonly required?: readonly string[] };
-type Form = Pick<Option, 'value' | 'isRepeatable' | 'faultOf'> & Pick<Member, 'read'>;
+type Shape = Pick<Option, 'value' | 'isRepeatable' | 'faultOf'> & Pick<Member, 'read'>;
 
 /** Members without an option, because they identify or contain entries, or have their own commands. */
 const elsewhere = new Set([
@@ -71,7 +71,7 @@ const membersOf = ({ properties, required = [] }: Entry): readonly Member[] =>
 const optionNameOf = (name: string, isList: boolean | undefined) =>
   (isList ? name.slice(0, -1) : name).replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
-function formOf(name: string, schema: TSchema): Form {
+function formOf(name: string, schema: TSchema): Shape {
   const { type, enum: values, items } = schema as Described;
   if (name === 'practices')
     return { value: 'code', isRepeatable: true, faultOf: practiceFault, read: practicesOf };

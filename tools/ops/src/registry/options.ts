@@ -1,9 +1,9 @@
-import * as words from '@clinical-launch/contracts/words';
+import * as values from '@clinical-launch/contracts/registry-values';
 import type { Option } from '../command.ts';
 import { faultBy } from './value-faults.ts';
 
-const realmFault = faultBy(words.realmName);
-const issuerFault = faultBy(words.issuerUrl);
+const realmFault = faultBy(values.realmName);
+const issuerFault = faultBy(values.issuerUrl);
 
 const all = {
   file: {
@@ -44,7 +44,7 @@ const all = {
     name: 'client-id',
     value: 'id',
     summary: 'Client id: 1 to 200 letters, digits, . _ ~ or -',
-    faultOf: faultBy(words.clientId),
+    faultOf: faultBy(values.clientId),
   },
   /** The id that an external identity provider has assigned to its client. */
   foreignClientId: { name: 'client-id', value: 'id', summary: 'Client id, exactly as in the tokens' },
@@ -53,7 +53,7 @@ const all = {
     name: 'url',
     value: 'url',
     summary: 'Address to which the order document is posted',
-    faultOf: faultBy(words.httpAddress),
+    faultOf: faultBy(values.httpAddress),
   },
   keepOldHours: {
     name: 'keep-old-hours',

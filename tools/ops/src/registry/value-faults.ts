@@ -1,15 +1,15 @@
 import { callbackAddressFault, partnerAddressFault } from '@clinical-launch/contracts/addresses';
+import * as values from '@clinical-launch/contracts/registry-values';
 import { compileSchema } from '@clinical-launch/contracts/schema';
 import type { TSchema } from '@clinical-launch/contracts/type';
-import * as words from '@clinical-launch/contracts/words';
 
 /**
  * Checks of addresses that may contain `${PUBLIC_URL}`. They are stricter than the schema, because they allow
  * http only for this machine.
  */
 const addressFaults = new Map<unknown, (address: string) => string | undefined>([
-  [patternOf(words.partnerAddress), (address) => partnerAddressFault(address, { isProduction: false })],
-  [patternOf(words.httpAddress), callbackAddressFault],
+  [patternOf(values.partnerAddress), (address) => partnerAddressFault(address, { isProduction: false })],
+  [patternOf(values.httpAddress), callbackAddressFault],
 ]);
 
 /**

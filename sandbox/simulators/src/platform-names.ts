@@ -5,7 +5,7 @@ import { namespaceSettings, namespacesOf } from '@clinical-launch/runtime/namesp
 import { audienceSetting } from '@clinical-launch/trust/trust';
 
 /** The scope and namespaces that callers of a platform must use, as its operator configured them. */
-export type Dialect = {
+export type PlatformNames = {
   /** The scope for all rights of a client: `<APP_ID_URI>/.default`. */
   readonly scope: string;
   readonly namespaces: Namespaces;
@@ -13,19 +13,19 @@ export type Dialect = {
 
 const environmentSchema = Type.Object({ AUDIENCE: audienceSetting, ...namespaceSettings });
 
-/** Reads the dialect from the platform's own settings. @throws ConfigurationError */
-export function readDialect(environment: Environment): Dialect {
+/** Reads the names from the platform's own settings. @throws ConfigurationError */
+export function readPlatformNames(environment: Environment): PlatformNames {
   const read = readEnvironment(environmentSchema, environment);
-  return dialectOf({ audience: read.AUDIENCE, namespaces: namespacesOf(read) });
+  return platformNamesOf({ audience: read.AUDIENCE, namespaces: namespacesOf(read) });
 }
 
-/** Returns the dialect of a platform with this APP_ID_URI and these namespaces. */
-export function dialectOf({
+/** Returns the names of a platform with this APP_ID_URI and these namespaces. */
+export function platformNamesOf({
   audience,
   namespaces,
 }: {
   readonly audience: string;
   readonly namespaces: Namespaces;
-}): Dialect {
+}): PlatformNames {
   return { scope: `${audience}/.default`, namespaces };
 }

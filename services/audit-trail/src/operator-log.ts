@@ -12,7 +12,7 @@ import { entriesOf } from './work/read-pages.ts';
 import { type Verification, verifyAudit } from './work/verify-audit.ts';
 
 /** The operations of the `ops audit` commands on the log. */
-export type AuditDesk = {
+export type OperatorLog = {
   /** Verifies the log by its hashes and its checkpoints, including external copies of the checkpoints. */
   verify(options: { readonly period?: Period; readonly external?: readonly string[] }): Promise<Verification>;
   /** Returns the signed checkpoints, starting at `fromNumber`. */
@@ -24,7 +24,7 @@ export type AuditDesk = {
 };
 
 /** Opens the log for an operator's command. Requires an up-to-date schema. */
-export async function openAuditDesk(storage: Storage, keys: AuditKeys): Promise<AuditDesk> {
+export async function openOperatorLog(storage: Storage, keys: AuditKeys): Promise<OperatorLog> {
   const database = await openSchema(storage);
   const checkpoints = createCheckpoints(database, keys);
   const search = createAuditSearch(database);

@@ -1,12 +1,12 @@
 import { type DeliveryState, deliveryStates } from '@clinical-launch/deliveries/delivery-table';
 import type { Storage } from '@clinical-launch/storage/storage';
-import { type ListedDelivery, listDeliveries, replayDeliveries } from './store/delivery-desk.ts';
 import { openSchema } from './store/documents.ts';
+import { type ListedDelivery, listDeliveries, replayDeliveries } from './store/operator-deliveries.ts';
 
 export { type DeliveryState, deliveryStates, type ListedDelivery };
 
 /** The operations of the `ops deliveries` commands on order documents. */
-export type DeliveryDesk = {
+export type OperatorDeliveries = {
   /** Lists the oldest deliveries in a state, without their documents. */
   list(state: DeliveryState): Promise<ListedDelivery[]>;
   /**
@@ -19,7 +19,7 @@ export type DeliveryDesk = {
 };
 
 /** Opens the deliveries in the service's database, migrated to the newest version. */
-export async function openDeliveryDesk(storage: Storage): Promise<DeliveryDesk> {
+export async function openOperatorDeliveries(storage: Storage): Promise<OperatorDeliveries> {
   const database = await openSchema(storage);
   return {
     list: (state) => listDeliveries(database, state),
