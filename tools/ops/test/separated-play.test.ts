@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => parts.stop());
 
-const registry = fileURLToPath(new URL('../../simulators/registry.json', import.meta.url));
+const registry = fileURLToPath(new URL('../../../sandbox/simulators/registry.json', import.meta.url));
 
 /** The paths of each service. `/idp` is removed before a request is forwarded. */
 const paths: readonly (readonly [string, ServiceName])[] = [

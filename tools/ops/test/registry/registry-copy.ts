@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { parseRegistry } from '@clinical-launch/contracts/registry-reading';
 import { runOps } from '../../src/run.ts';
 
-const demoRegistry = fileURLToPath(new URL('../../../simulators/registry.json', import.meta.url));
+const demoRegistry = fileURLToPath(new URL('../../../../sandbox/simulators/registry.json', import.meta.url));
 const command = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
 /** Runs the command in a separate process without a terminal, as an operator's script does. */
