@@ -54,7 +54,9 @@ export const weight: Bench = {
         LOG_LEVEL: 'error',
       };
       progress('building the twin');
-      execFileSync(process.execPath, [fileURLToPath(new URL('../../../sandbox/twin/build.ts', import.meta.url))]);
+      execFileSync(process.execPath, [
+        fileURLToPath(new URL('../../../sandbox/twin/build.ts', import.meta.url)),
+      ]);
       const measured = short ? services.slice(0, 2) : services;
       const programs: [string, Program][] = [
         ...measured.map((name): [string, Program] => [
