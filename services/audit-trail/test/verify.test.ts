@@ -130,10 +130,10 @@ describe.each<[string, () => Promise<Storage>]>([
     const end = await createChainReader(database).endOf(partition);
     const time = `${month}-01T11:00:00.000Z`;
     const event = anEvent('launch.token.redeemed.v1', { time });
-    const row = { ...columnsOf(event), sequence: 21, isLate: false };
+    const row = { ...columnsOf(event), sequence: 21, is_late: false };
     const hash = hashOfRow(end.hash, row);
     await sql`insert into audit_trail.audit_event (sequence, id, time, correlation_id, trace_id, source, type, outcome, is_late, event, hash, seal)
-      values (21, ${event.id}, ${time}, ${row.correlationId}, ${row.traceId}, ${row.source}, ${row.type}, ${row.outcome}, false, ${row.event},
+      values (21, ${event.id}, ${time}, ${row.correlation_id}, ${row.trace_id}, ${row.source}, ${row.type}, ${row.outcome}, false, ${row.event},
         ${hash}, ${sealOf(createSecretKey(randomBytes(32)), hash)})`.execute(database);
     expect(await faultsOf(partition)).toEqual([
       { kind: 'forged', partition, sequence: 21, id: event.id, time },

@@ -1,34 +1,10 @@
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import { isSearchableDay } from '@clinical-launch/contracts/formats';
 import type { AuditOutcome } from './audit-row.ts';
+import type { EntryOf } from './columns.ts';
 
 /** A row of the log, completed with details of its launch. */
-export type AuditEntry = {
-  /** The sequence number of the row. The numbers start at 1 in each month. */
-  readonly sequence: string;
-  readonly id: string;
-  readonly time: Date;
-  readonly correlationId: string;
-  readonly launchId: string | null;
-  readonly traceId: string;
-  readonly source: string;
-  readonly type: string;
-  readonly outcome: AuditOutcome;
-  readonly reason: string | null;
-  readonly status: number | null;
-  readonly issuer: string | null;
-  readonly client: string | null;
-  readonly user: string | null;
-  readonly userDisplay: string | null;
-  readonly practice: string | null;
-  readonly practiceName: string | null;
-  readonly patient: string | null;
-  readonly address: string | null;
-  readonly action: string | null;
-  readonly orderGuid: string | null;
-  readonly orderReferences: readonly string[] | null;
-  readonly event: CloudEvent;
-};
+export type AuditEntry = EntryOf<CloudEvent, AuditOutcome>;
 
 /** The position of a row in the log. The next page starts with the next older row. */
 export type AuditCursor = { readonly time: Date; readonly sequence: string };

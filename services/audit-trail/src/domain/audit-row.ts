@@ -1,5 +1,6 @@
 import type { EventType } from '@clinical-launch/contracts/events/catalogue';
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
+import type { StoredWith } from './columns.ts';
 
 /**
  * Whether a request succeeded, was refused, or failed because of an error of the platform or the receiver.
@@ -7,40 +8,18 @@ import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 export type AuditOutcome = 'success' | 'refused' | 'failed';
 
 /** The details of a launch. An event without a detail inherits it from the event that started the launch. */
-export type LaunchColumns = {
-  readonly issuer: string | null;
-  readonly clientId: string | null;
-  readonly userName: string | null;
-  readonly userDisplay: string | null;
-  readonly practice: string | null;
-  readonly practiceName: string | null;
-  /** A keyed pseudonym, never an identifier. */
-  readonly patient: string | null;
-  readonly action: string | null;
+export type LaunchColumns = Readonly<StoredWith<{ readonly isInherited: true }>>;
+
+/** A row to be written. */
+export type AuditRow = Readonly<Omit<StoredWith<unknown>, 'sequence' | 'time' | 'outcome'>> & {
+  readonly sequence: number;
+  /** RFC 3339, UTC, milliseconds */
+  readonly time: string;
+  readonly outcome: AuditOutcome;
 };
 
 /** The columns of an event, before the log assigns a sequence number. */
-export type AuditColumns = LaunchColumns & {
-  readonly id: string;
-  /** RFC 3339, UTC, milliseconds */
-  readonly time: string;
-  readonly correlationId: string;
-  /** The GUID of the launch that the event refers to, if this GUID differs from the correlation id. */
-  readonly launchId: string | null;
-  readonly traceId: string;
-  readonly source: string;
-  readonly type: string;
-  readonly outcome: AuditOutcome;
-  readonly reason: string | null;
-  readonly status: number | null;
-  readonly address: string | null;
-  readonly orderGuid: string | null;
-  readonly orderReferences: readonly string[] | null;
-  /** The hash of the identifier that the caller gave to the launch. */
-  readonly originatingId: string | null;
-  /** The event as JSON, without the fields sealed for other consumers. */
-  readonly event: string;
-};
+export type AuditColumns = Omit<AuditRow, 'sequence' | 'is_late'>;
 
 /**
  * The events that start a launch. These events contain the client, user, practice, patient and action of the
@@ -76,18 +55,18 @@ export function columnsOf(event: CloudEvent): AuditColumns {
     ...launchColumnsOf(event.type, known),
     id: event.id,
     time: event.time,
-    correlationId: event.correlationid,
-    launchId: known.launchId === event.correlationid ? null : orNull(known.launchId),
-    traceId: event.traceparent.slice(3, 35),
+    correlation_id: event.correlationid,
+    launch_id: known.launchId === event.correlationid ? null : orNull(known.launchId),
+    trace_id: event.traceparent.slice(3, 35),
     source: event.source,
     type: event.type,
     outcome: outcomeOf(event.type, known),
     reason: orNull(known.reason),
     status: typeof known.status === 'number' ? known.status : null,
     address: orNull(known.address),
-    orderGuid: orNull(known.orderGuid),
-    orderReferences: known.orderReferences?.length ? known.orderReferences : null,
-    originatingId: orNull(known.claim?.name),
+    order_guid: orNull(known.orderGuid),
+    order_references: known.orderReferences?.length ? [...known.orderReferences] : null,
+    originating_id: orNull(known.claim?.name),
     event: JSON.stringify({ ...event, data }),
   };
 }
@@ -95,11 +74,12 @@ export function columnsOf(event: CloudEvent): AuditColumns {
 function launchColumnsOf(type: EventType, data: KnownData): LaunchColumns {
   return {
     issuer: orNull(data.issuer),
-    clientId: orNull(actingClientOf(type, data)),
-    userName: orNull(data.user?.username),
-    userDisplay: orNull(data.user?.name),
+    client_id: orNull(actingClientOf(type, data)),
+    user_name: orNull(data.user?.username),
+    user_key: data.user === undefined ? null : userKeyOf(data.user.username),
+    user_display: orNull(data.user?.name),
     practice: data.practice === undefined ? null : keyOf(data.practice.code),
-    practiceName: orNull(data.practice?.name),
+    practice_name: orNull(data.practice?.name),
     patient: orNull(data.patient),
     action: orNull(data.action),
   };
@@ -130,18 +110,19 @@ export function outcomesOfType(type: string): readonly [AuditOutcome, ...AuditOu
 /** Completes the columns of an event with the columns of its launch. */
 export function withLaunch(columns: AuditColumns, launch: LaunchColumns): AuditColumns {
   // The name and the code of a user or practice always come from the same event.
-  const user = columns.userName === null ? launch : columns;
-  const practice = columns.practice === null ? launch : columns;
+  const { user_name, user_key, user_display } = columns.user_name === null ? launch : columns;
+  const { practice, practice_name } = columns.practice === null ? launch : columns;
   return {
     ...columns,
-    issuer: columns.clientId === null ? launch.issuer : columns.issuer,
-    clientId: columns.clientId ?? launch.clientId,
-    userName: user.userName,
-    userDisplay: user.userDisplay,
-    practice: practice.practice,
-    practiceName: practice.practiceName,
+    issuer: columns.client_id === null ? launch.issuer : columns.issuer,
+    client_id: columns.client_id ?? launch.client_id,
     patient: columns.patient ?? launch.patient,
     action: columns.action ?? launch.action,
+    user_name,
+    user_key,
+    user_display,
+    practice,
+    practice_name,
   };
 }
 

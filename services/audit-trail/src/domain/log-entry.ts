@@ -1,27 +1,12 @@
 import { entriesOf, memberOf, textsAmong } from '@clinical-launch/contracts/schema';
 import type { AuditOutcome } from './audit-row.ts';
+import type { EntryOf } from './columns.ts';
 
-export type LogEntry = {
-  readonly id: string;
-  readonly time: Date;
-  readonly correlationId: string;
-  readonly launchId: string | null;
-  readonly source: string;
-  readonly type: string;
-  readonly outcome: AuditOutcome;
-  readonly reason: string | null;
-  readonly status: number | null;
-  readonly client: string | null;
-  readonly user: string | null;
-  readonly userDisplay: string | null;
-  readonly practice: string | null;
-  readonly practiceName: string | null;
-  readonly patient: string | null;
-  readonly address: string | null;
-  readonly action: string | null;
-  readonly orderReferences: readonly string[] | null;
-  readonly event: { readonly data: object };
-};
+/** An entry as pages and stories read it. */
+export type LogEntry = Omit<
+  EntryOf<{ readonly data: object }, AuditOutcome>,
+  'sequence' | 'traceId' | 'issuer' | 'orderGuid'
+>;
 
 /** Returns a member of an event's data as text, or undefined if it is neither a number nor a string. */
 export function factOf({ event: { data } }: Pick<LogEntry, 'event'>, name: string): string | undefined {

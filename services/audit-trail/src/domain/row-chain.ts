@@ -1,72 +1,15 @@
 import { createHmac, createSecretKey, hash, hkdfSync, type KeyObject } from 'node:crypto';
-import { type AuditColumns, userKeyOf } from './audit-row.ts';
+import type { AuditRow } from './audit-row.ts';
+import { type ColumnName, columnNames, columns } from './columns.ts';
 
 /**
  * The hash chain of a partition. It proves that no row was changed, removed or inserted between other rows.
  * The hash of row n is SHA-256(hash of row n - 1, text of row n). The text of a row contains every column in
- * the order of `chainedColumns`, each as `<bytes in UTF-8>:<value>`, or as `-` if it is null. Two different
+ * the order of `columns`, each as `<bytes in UTF-8>:<value>`, or as `-` if it is null. Two different
  * rows therefore never have the same text. The chain starts with the hash of the partition's name. Anyone who
  * can write rows can compute such hashes. Therefore each row also has a seal: an HMAC of its hash under a key
  * that the database does not have.
  */
-
-export type AuditRow = AuditColumns & {
-  /** Starts at 1 in each partition and has no gaps. */
-  readonly sequence: number;
-  /**
-   * True if this event started a launch and was stored after other events of the launch. The rows of those
-   * other events lack the launch's client, user and patient.
-   */
-  readonly isLate: boolean;
-};
-
-type Column = {
-  readonly name: string;
-  readonly type: 'bigint' | 'integer' | 'uuid' | 'timestamptz' | 'text' | 'text[]' | 'boolean';
-  readonly textOf: (row: AuditRow) => string | null;
-};
-
-/**
- * The columns in the order of hashing. A new column must be last. It also changes the hashed text of existing
- * rows, so that their stored hashes no longer match.
- */
-export const chainedColumns: readonly Column[] = [
-  { name: 'sequence', type: 'bigint', textOf: (row) => String(row.sequence) },
-  { name: 'id', type: 'uuid', textOf: (row) => row.id },
-  // The database stores microseconds, but an event has milliseconds.
-  { name: 'time', type: 'timestamptz', textOf: (row) => row.time.replace('Z', '000Z') },
-  { name: 'correlation_id', type: 'uuid', textOf: (row) => row.correlationId },
-  { name: 'launch_id', type: 'uuid', textOf: (row) => row.launchId },
-  { name: 'trace_id', type: 'text', textOf: (row) => row.traceId },
-  { name: 'source', type: 'text', textOf: (row) => row.source },
-  { name: 'type', type: 'text', textOf: (row) => row.type },
-  { name: 'outcome', type: 'text', textOf: (row) => row.outcome },
-  { name: 'reason', type: 'text', textOf: (row) => row.reason },
-  { name: 'status', type: 'integer', textOf: (row) => (row.status === null ? null : String(row.status)) },
-  { name: 'issuer', type: 'text', textOf: (row) => row.issuer },
-  { name: 'client_id', type: 'text', textOf: (row) => row.clientId },
-  { name: 'user_name', type: 'text', textOf: (row) => row.userName },
-  {
-    name: 'user_key',
-    type: 'text',
-    textOf: (row) => (row.userName === null ? null : userKeyOf(row.userName)),
-  },
-  { name: 'user_display', type: 'text', textOf: (row) => row.userDisplay },
-  { name: 'practice', type: 'text', textOf: (row) => row.practice },
-  { name: 'practice_name', type: 'text', textOf: (row) => row.practiceName },
-  { name: 'patient', type: 'text', textOf: (row) => row.patient },
-  { name: 'address', type: 'text', textOf: (row) => row.address },
-  { name: 'action', type: 'text', textOf: (row) => row.action },
-  { name: 'order_guid', type: 'uuid', textOf: (row) => row.orderGuid },
-  {
-    name: 'order_references',
-    type: 'text[]',
-    textOf: (row) => (row.orderReferences === null ? null : JSON.stringify(row.orderReferences)),
-  },
-  { name: 'originating_id', type: 'text', textOf: (row) => row.originatingId },
-  { name: 'is_late', type: 'boolean', textOf: (row) => String(row.isLate) },
-  { name: 'event', type: 'text', textOf: (row) => row.event },
-];
 
 /** The end of a chain: the sequence number and hash of its last row. */
 export type ChainEnd = { readonly sequence: number; readonly hash: Buffer };
@@ -82,8 +25,17 @@ export const genesisOf = (partition: string): ChainEnd => ({
 
 /** Returns the hash of a row, given the hash of the previous row. */
 export function hashOfRow(previous: Buffer, row: AuditRow): Buffer {
-  const text = chainedColumns.map(({ textOf }) => measured(textOf(row))).join('');
+  const text = columnNames.map((name) => measured(textOf(row, name))).join('');
   return hash('sha256', Buffer.concat([previous, Buffer.from(text)]), 'buffer');
+}
+
+/** Returns the text of a column for the hash. Null stays null. */
+export function textOf(row: AuditRow, name: ColumnName): string | null {
+  const value = row[name];
+  if (value === null) return null;
+  // The database stores microseconds, but an event has milliseconds.
+  if (columns[name].type === 'timestamptz') return String(value).replace('Z', '000Z');
+  return Array.isArray(value) ? JSON.stringify(value) : String(value);
 }
 
 const measured = (value: string | null) => (value === null ? '-' : `${Buffer.byteLength(value)}:${value}`);

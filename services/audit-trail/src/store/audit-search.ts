@@ -1,7 +1,7 @@
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import { type RawBuilder, sql } from 'kysely';
 import type { AuditCursor, AuditEntry } from '../domain/audit-entry.ts';
-import type { AuditOutcome } from '../domain/audit-row.ts';
+import { columnsWith, entryNameOf, type StoredWith } from '../domain/columns.ts';
 import {
   type AuditCriteria,
   type Column,
@@ -11,7 +11,7 @@ import {
   conditionsOf,
   equal,
 } from './search-conditions.ts';
-import type { AuditDatabase, AuditTables } from './tables.ts';
+import type { AuditDatabase } from './tables.ts';
 
 export type { AuditCriteria };
 
@@ -27,7 +27,7 @@ export type AuditFound = { readonly entries: readonly AuditEntry[]; readonly nex
 /** Finds rows by any combination of criteria, newest first. */
 export type SearchAudit = (criteria: AuditCriteria, page: AuditPage) => Promise<AuditFound>;
 
-type Row = Omit<AuditTables['audit_event'], 'user_key' | 'originating_id' | 'is_late' | 'hash' | 'seal'>;
+type Row = StoredWith<{ readonly entry: string }>;
 
 /** Creates the search over the log. */
 export function createAuditSearch(database: AuditDatabase): SearchAudit {
@@ -73,42 +73,8 @@ const newestOf = (rows: readonly Row[]) =>
       other.time.getTime() - one.time.getTime() || Number(other.sequence) - Number(one.sequence),
   );
 
-const returned = [
-  'sequence',
-  'id',
-  'time',
-  'correlation_id',
-  'launch_id',
-  'trace_id',
-  'source',
-  'type',
-  'outcome',
-  'reason',
-  'status',
-  'issuer',
-  'client_id',
-  'user_name',
-  'user_display',
-  'practice',
-  'practice_name',
-  'patient',
-  'address',
-  'action',
-  'order_guid',
-  'order_references',
-  'event',
-] as const satisfies readonly Column[];
-/** The columns that an event inherits from its launch when it was stored before the launch. */
-const inherited: readonly Column[] = [
-  'issuer',
-  'client_id',
-  'user_name',
-  'user_display',
-  'practice',
-  'practice_name',
-  'patient',
-  'action',
-];
+const returned = columnsWith('entry');
+const inherited: readonly Column[] = columnsWith('isInherited');
 
 const columns = sql.join(returned.map((column) => sql`${columnOf('e', column)}`));
 const completed = sql.join(
@@ -192,28 +158,7 @@ function lateRows(
 
 const lateTime = sql`make_interval(days => ${sql.lit(lateDays)})`;
 
-const entryOf = (row: Row): AuditEntry => ({
-  sequence: row.sequence,
-  id: row.id,
-  time: row.time,
-  correlationId: row.correlation_id,
-  launchId: row.launch_id,
-  traceId: row.trace_id,
-  source: row.source,
-  type: row.type,
-  outcome: row.outcome as AuditOutcome,
-  reason: row.reason,
-  status: row.status,
-  issuer: row.issuer,
-  client: row.client_id,
-  user: row.user_name,
-  userDisplay: row.user_display,
-  practice: row.practice,
-  practiceName: row.practice_name,
-  patient: row.patient,
-  address: row.address,
-  action: row.action,
-  orderGuid: row.order_guid,
-  orderReferences: row.order_references,
-  event: JSON.parse(row.event) as CloudEvent,
-});
+const entryOf = (row: Row): AuditEntry => {
+  const members = returned.map((name) => [entryNameOf(name), row[name]]);
+  return { ...(Object.fromEntries(members) as AuditEntry), event: JSON.parse(row.event) as CloudEvent };
+};

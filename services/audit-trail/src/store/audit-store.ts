@@ -3,20 +3,21 @@ import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import { sql, type Transaction } from 'kysely';
 import {
   type AuditColumns,
+  type AuditRow,
   columnsOf,
   type LaunchColumns,
   launchTypes,
   withLaunch,
 } from '../domain/audit-row.ts';
+import { columnNames, columns, columnsWith } from '../domain/columns.ts';
 import {
-  type AuditRow,
   boundsOf,
   type ChainEnd,
-  chainedColumns,
   genesisOf,
   hashOfRow,
   partitionOf,
   sealOf,
+  textOf,
 } from '../domain/row-chain.ts';
 import { createPartitions } from './partitions.ts';
 import type { AuditDatabase, AuditTables } from './tables.ts';
@@ -127,30 +128,29 @@ async function withLaunches(
   fresh: readonly AuditColumns[],
 ): Promise<readonly Unchained[]> {
   const isLaunch = ({ type }: AuditColumns) => launchTypes.some((launch) => launch === type);
-  const known = new Map<string, StoredLaunch>(
-    fresh.filter(isLaunch).map((launch) => [launch.correlationId, launch]),
+  const known = new Map<string, LaunchColumns>(
+    fresh.filter(isLaunch).map((launch) => [launch.correlation_id, launch]),
   );
   const stored = await storedOf(transaction, fresh);
   for (const { correlation_id: id, type, ...row } of stored) {
-    if (launchTypes.some((launch) => launch === type)) known.set(id, launchColumnsOfRow(row));
+    if (launchTypes.some((launch) => launch === type)) known.set(id, row);
   }
   const begun = new Set(stored.map(({ correlation_id: id }) => id));
-  return fresh.map((columns) => {
-    if (isLaunch(columns)) return { ...columns, isLate: begun.has(columns.correlationId) };
-    const launch = known.get(columns.correlationId) ?? known.get(columns.launchId ?? '');
-    return { ...(launch === undefined ? columns : withLaunch(columns, launch)), isLate: false };
+  return fresh.map((one) => {
+    if (isLaunch(one)) return { ...one, is_late: begun.has(one.correlation_id) };
+    const launch = known.get(one.correlation_id) ?? known.get(one.launch_id ?? '');
+    return { ...(launch === undefined ? one : withLaunch(one, launch)), is_late: false };
   });
 }
 
 /** Returns the stored rows of these events' launches, within `launchDays` of the events. */
 async function storedOf(transaction: Transaction<AuditTables>, fresh: readonly AuditColumns[]) {
   const { earliest, latest } = times(fresh);
-  const ids = new Set(fresh.flatMap(({ correlationId, launchId }) => [correlationId, launchId ?? []].flat()));
+  const ids = new Set(fresh.flatMap((one) => [one.correlation_id, one.launch_id ?? []].flat()));
   const days = sql`make_interval(days => ${sql.lit(launchDays)})`;
   return transaction
     .selectFrom('audit_event')
-    .select(['correlation_id', 'type', 'issuer', 'client_id', 'user_name', 'user_display'])
-    .select(['practice', 'practice_name', 'patient', 'action'])
+    .select(['correlation_id', 'type', ...columnsWith('isInherited')])
     .where('correlation_id', '=', sql<string>`any(${[...ids]}::uuid[])`)
     .where('time', '>=', sql<Date>`${earliest}::timestamptz - ${days}`)
     .where('time', '<=', sql<Date>`${latest}::timestamptz + ${days}`)
@@ -195,47 +195,24 @@ export async function endOf(
   return { sequence: Number(last.sequence), hash: Buffer.from(last.hash) };
 }
 
-const columnNames = sql.raw([...chainedColumns.map(({ name }) => name), 'hash', 'seal'].join(', '));
-const columnTypes = sql.raw(
-  [...chainedColumns.map(({ name, type }) => `${name} ${type}`), 'hash text', 'seal text'].join(', '),
-);
-const columnValues = sql.raw(
-  [...chainedColumns.map(({ name }) => name), `decode(hash, 'hex')`, `decode(seal, 'hex')`].join(', '),
-);
+const [names, types, values] = [
+  [...columnNames, 'hash', 'seal'],
+  [...columnNames.map((name) => `${name} ${columns[name].type}`), 'hash text', 'seal text'],
+  [...columnNames, `decode(hash, 'hex')`, `decode(seal, 'hex')`],
+].map((list) => sql.raw(list.join(', ')));
 
 async function insertRows(transaction: Transaction<AuditTables>, rows: readonly ChainedRow[]) {
   const records = JSON.stringify(rows.map(recordOf));
-  await sql`insert into audit_trail.audit_event (${columnNames})
-    select ${columnValues} from json_to_recordset(${records}::json) as arrived (${columnTypes})`.execute(
-    transaction,
-  );
+  await sql`insert into audit_trail.audit_event (${names})
+    select ${values} from json_to_recordset(${records}::json) as arrived (${types})`.execute(transaction);
 }
 
 /** Returns the values of a row by column name. Omits nulls, which are half of the columns. */
 function recordOf({ row, hash, seal }: ChainedRow): Readonly<Record<string, unknown>> {
   const record: Record<string, unknown> = { hash: hash.toString('hex'), seal: seal.toString('hex') };
-  for (const { name, type, textOf } of chainedColumns) {
-    const value = type === 'text[]' ? row.orderReferences : textOf(row);
+  for (const name of columnNames) {
+    const value = name === 'order_references' ? row[name] : textOf(row, name);
     if (value !== null) record[name] = value;
   }
   return record;
 }
-
-export type StoredLaunch = LaunchColumns;
-
-type LaunchRow = Pick<
-  AuditTables['audit_event'],
-  'issuer' | 'client_id' | 'user_name' | 'user_display' | 'practice' | 'practice_name' | 'patient' | 'action'
->;
-
-/** Returns the details of the launch in a stored row. */
-export const launchColumnsOfRow = (row: LaunchRow): LaunchColumns => ({
-  issuer: row.issuer,
-  clientId: row.client_id,
-  userName: row.user_name,
-  userDisplay: row.user_display,
-  practice: row.practice,
-  practiceName: row.practice_name,
-  patient: row.patient,
-  action: row.action,
-});

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
-import { boundsOf, type ChainEnd, chainedColumns, genesisOf } from '../domain/row-chain.ts';
+import { type ColumnName, columnNames, columns } from '../domain/columns.ts';
+import { boundsOf, type ChainEnd, genesisOf } from '../domain/row-chain.ts';
 import { endOf } from './audit-store.ts';
 import type { AuditDatabase } from './tables.ts';
 
@@ -42,8 +43,8 @@ export type ChainReader = {
 export type Period = { readonly from: Date; readonly to: Date };
 
 /** Returns the SQL of a column's text for the hash. row-chain.ts creates the same text for a new row. */
-function columnText({ name, type }: (typeof chainedColumns)[number]): string {
-  switch (type) {
+function columnText(name: ColumnName): string {
+  switch (columns[name].type) {
     case 'timestamptz':
       return `to_char(${name} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
     case 'text[]':
@@ -60,13 +61,13 @@ function columnText({ name, type }: (typeof chainedColumns)[number]): string {
  */
 const lengths: Readonly<Record<string, number>> = { uuid: 36, timestamptz: 27 };
 
-function measured(column: (typeof chainedColumns)[number]): string {
-  const text = columnText(column);
-  return `coalesce(${lengths[column.type] ?? `octet_length(${text})`} || ':' || (${text}), '-')`;
+function measured(name: ColumnName): string {
+  const text = columnText(name);
+  return `coalesce(${lengths[columns[name].type] ?? `octet_length(${text})`} || ':' || (${text}), '-')`;
 }
 
 /** The SQL of the text of a row. The hash of the row is computed from this text. */
-export const rowTextInSql = `concat(${chainedColumns.map(measured).join(', ')})`;
+export const rowTextInSql = `concat(${columnNames.map(measured).join(', ')})`;
 const rowText = sql.raw(rowTextInSql);
 /**
  * If the hash or the seal of a row has the wrong length, replaces both with zeros, because the row cannot be

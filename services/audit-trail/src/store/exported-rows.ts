@@ -1,29 +1,9 @@
 import { sql } from 'kysely';
+import { columnsWith, type StoredWith } from '../domain/columns.ts';
 import { boundsOf } from '../domain/row-chain.ts';
-import type { AuditDatabase, AuditTables } from './tables.ts';
+import type { AuditDatabase } from './tables.ts';
 
-/** The columns that leave the platform. They describe no patient, and no content of an order. */
-const exported = [
-  'sequence',
-  'id',
-  'time',
-  'correlation_id',
-  'launch_id',
-  'trace_id',
-  'source',
-  'type',
-  'outcome',
-  'reason',
-  'status',
-  'issuer',
-  'client_id',
-  'user_name',
-  'practice',
-  'address',
-  'action',
-] as const satisfies readonly (keyof AuditTables['audit_event'])[];
-
-export type ExportedRow = Pick<AuditTables['audit_event'], (typeof exported)[number]>;
+export type ExportedRow = StoredWith<{ readonly isExported: true }>;
 
 /** A partition whose newest rows were not exported. */
 export type PendingPartition = {
@@ -63,7 +43,7 @@ export const createExportedRows = (database: AuditDatabase): ExportedRows => ({
     const { from, to } = boundsOf(partition);
     return database
       .selectFrom('audit_event')
-      .select(exported)
+      .select(columnsWith('isExported'))
       .where('time', '>=', sql<Date>`${from}::timestamptz`)
       .where('time', '<', sql<Date>`${to}::timestamptz`)
       .where('sequence', '>', String(place))

@@ -1,6 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import { sql } from 'kysely';
-import { boundsOf, chainedColumns, genesisOf } from '../../src/domain/row-chain.ts';
+import { columnNames } from '../../src/domain/columns.ts';
+import { boundsOf, genesisOf } from '../../src/domain/row-chain.ts';
 import { rowTextInSql } from '../../src/store/chain-reader.ts';
 import type { AuditDatabase } from '../../src/store/tables.ts';
 
@@ -92,7 +93,7 @@ async function insertSlice(
     order by sequence`.execute(database);
 }
 
-const names = sql.raw(chainedColumns.map(({ name }) => name).join(', '));
+const names = sql.raw(columnNames.join(', '));
 
 type Numbers = {
   readonly from: Date;

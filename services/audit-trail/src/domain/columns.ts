@@ -1,0 +1,99 @@
+type ColumnType = 'bigint' | 'integer' | 'uuid' | 'timestamptz' | 'text' | 'text[]' | 'boolean';
+
+type Column = {
+  readonly type: ColumnType;
+  readonly isNullable?: true;
+  /** The member of an entry with this value. Absent if searches do not return the column. */
+  readonly entry?: string;
+  /** An event without the value inherits it from the event that started its launch. */
+  readonly isInherited?: true;
+  /** Leaves the platform in exported logs. Such columns describe no patient, and no content of an order. */
+  readonly isExported?: true;
+};
+
+const nullable = { isNullable: true } as const;
+const inherited = { isNullable: true, isInherited: true } as const;
+const exported = { isExported: true } as const;
+
+/**
+ * The columns of the log, in the order in which they are hashed. A new column must be last. It also changes
+ * the hashed text of existing rows, so that their stored hashes no longer match.
+ */
+export const columns = {
+  /** Starts at 1 in each partition and has no gaps. */
+  sequence: { type: 'bigint', entry: 'sequence', ...exported },
+  id: { type: 'uuid', entry: 'id', ...exported },
+  time: { type: 'timestamptz', entry: 'time', ...exported },
+  correlation_id: { type: 'uuid', entry: 'correlationId', ...exported },
+  /** The GUID of the launch that the event refers to, if this GUID differs from the correlation id. */
+  launch_id: { type: 'uuid', entry: 'launchId', ...nullable, ...exported },
+  trace_id: { type: 'text', entry: 'traceId', ...exported },
+  source: { type: 'text', entry: 'source', ...exported },
+  type: { type: 'text', entry: 'type', ...exported },
+  outcome: { type: 'text', entry: 'outcome', ...exported },
+  reason: { type: 'text', entry: 'reason', ...nullable, ...exported },
+  status: { type: 'integer', entry: 'status', ...nullable, ...exported },
+  issuer: { type: 'text', entry: 'issuer', ...inherited, ...exported },
+  client_id: { type: 'text', entry: 'client', ...inherited, ...exported },
+  user_name: { type: 'text', entry: 'user', ...inherited, ...exported },
+  user_key: { type: 'text', ...inherited },
+  user_display: { type: 'text', entry: 'userDisplay', ...inherited },
+  practice: { type: 'text', entry: 'practice', ...inherited, ...exported },
+  practice_name: { type: 'text', entry: 'practiceName', ...inherited },
+  /** A keyed pseudonym, never an identifier. */
+  patient: { type: 'text', entry: 'patient', ...inherited },
+  address: { type: 'text', entry: 'address', ...nullable, ...exported },
+  action: { type: 'text', entry: 'action', ...inherited, ...exported },
+  order_guid: { type: 'uuid', entry: 'orderGuid', ...nullable },
+  order_references: { type: 'text[]', entry: 'orderReferences', ...nullable },
+  /** The hash of the identifier that the caller gave to the launch. */
+  originating_id: { type: 'text', ...nullable },
+  /**
+   * True if this event started a launch and was stored after other events of the launch. The rows of those
+   * other events lack the details of the launch.
+   */
+  is_late: { type: 'boolean' },
+  /** The event as JSON, without the fields sealed for other consumers. */
+  event: { type: 'text', entry: 'event' },
+} as const satisfies Readonly<Record<string, Column>>;
+
+type Columns = typeof columns;
+export type ColumnName = keyof Columns;
+
+/** The values as the drivers of PostgreSQL return them. */
+type Values = {
+  readonly bigint: string;
+  readonly integer: number;
+  readonly uuid: string;
+  readonly timestamptz: Date;
+  readonly text: string;
+  readonly 'text[]': string[];
+  readonly boolean: boolean;
+};
+type ValueOf<C extends Column> = Values[C['type']] | (C extends { isNullable: true } ? null : never);
+
+/** The columns of a stored row that have `Flag`. */
+export type StoredWith<Flag> = {
+  -readonly [Name in ColumnName as Columns[Name] extends Flag ? Name : never]: ValueOf<Columns[Name]>;
+};
+
+/** The names of the columns, in the order of hashing. */
+export const columnNames = Object.keys(columns) as readonly ColumnName[];
+
+/** Returns the names of the columns that have a flag, in the order of hashing. */
+export const columnsWith = <Flag extends 'entry' | 'isInherited' | 'isExported'>(flag: Flag) =>
+  columnNames.filter((name) => flag in columns[name]) as (keyof StoredWith<Required<Pick<Column, Flag>>>)[];
+
+/** Returns the member of an entry for a column. @throws TypeError if searches do not return the column */
+export function entryNameOf(name: ColumnName): string {
+  const { entry }: Column = columns[name];
+  if (entry === undefined) throw new TypeError(`${name} is no member of an entry`);
+  return entry;
+}
+
+/** The members of an entry, by the names of the API. */
+export type EntryOf<Event, Outcome> = {
+  readonly [Name in ColumnName as Columns[Name] extends { entry: infer Member extends string }
+    ? Member
+    : never]: Name extends 'event' ? Event : Name extends 'outcome' ? Outcome : ValueOf<Columns[Name]>;
+};
