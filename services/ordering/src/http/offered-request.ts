@@ -1,7 +1,8 @@
 import { redirect } from '@clinical-launch/http/answer';
 import type { Handler } from '@clinical-launch/http/endpoint';
 import { faultyForm } from '../errors.ts';
-import { answerOffer, discardDraft, type OfferOutcome } from '../work/answer-offer.ts';
+import { answerOffer, type OfferOutcome } from '../work/answer-offer.ts';
+import { discardDraft } from '../work/discard-draft.ts';
 import type { Dependencies } from './dependencies.ts';
 import { type ChoosingVisit, readLaunchForm } from './visit.ts';
 

@@ -7,7 +7,7 @@ import { laboratoryKeyOf } from '../domain/request-search.ts';
 import type { ReviewEntry, ReviewForm } from '../domain/review-entry.ts';
 import type { Priority } from '../domain/test-request.ts';
 import { faultyForm } from '../errors.ts';
-import type { ReviewSave } from '../work/store-review.ts';
+import type { ReviewSave } from '../work/autosave-review.ts';
 
 /** The action of a button on the review. */
 export type ReviewAction =

@@ -3,7 +3,7 @@ import { actionRules } from '../domain/action-rules.ts';
 import type { Catalogue } from '../domain/catalogue.ts';
 import type { ListSearch } from '../domain/list-search.ts';
 import type { TestRequest } from '../domain/test-request.ts';
-import { findListSearch, storeListSearch } from '../store/list-searches.ts';
+import { findListSearch } from '../store/list-searches.ts';
 import { type ListQuery, type RequestPage, readRequestPage } from '../store/request-lists.ts';
 import type { WorkDependencies } from './dependencies.ts';
 import { listQueryOf } from './read-list.ts';
@@ -68,12 +68,3 @@ const queryOf = ({ clock, timeZone }: Dependencies, context: LaunchContext, read
 
 const readPage = ({ database }: Dependencies, query: ListQuery): Promise<RequestPage> =>
   database.transaction().execute((tx) => readRequestPage(tx, query));
-
-/** Stores the search of a launch's list. */
-export async function storeSearch(
-  { database, clock }: Pick<WorkDependencies, 'database' | 'clock'>,
-  launchId: string,
-  search: ListSearch,
-): Promise<void> {
-  await database.transaction().execute((tx) => storeListSearch(tx, { launchId, ...search }, clock.now()));
-}
