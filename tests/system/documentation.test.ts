@@ -57,6 +57,10 @@ function leadsSomewhere(from: string, target: string): boolean {
   return anchor === undefined || (file.endsWith('.md') && anchorsIn(read(file)).has(anchor));
 }
 
+const loaded = new Map(
+  await Promise.all(Object.entries(tools).map(async ([name, { load }]) => [name, await load()] as const)),
+);
+
 describe('a document', () => {
   it.each(documents)('%s links only to existing files and headings', (path) => {
     expect(linksIn(read(path)).filter((target) => !leadsSomewhere(path, target))).toEqual([]);
@@ -78,7 +82,7 @@ describe('a document', () => {
     const fromRoot = named.filter((name) => /^(docs|libs|services|tools|tests|deploy|k8s)\/./.test(name));
     // A package's README names files of the package. In the README of the demo secrets, `services/` is a
     // folder beside the README.
-    const fromRoom = /^(libs|services|tools)\//.test(path)
+    const fromRoom = /^(libs|services|sandbox|tools)\//.test(path)
       ? named.filter((name) => /^(src|test|public)\/./.test(name)).map((name) => join(dirname(path), name))
       : [];
     const paths = [...(path.startsWith('deploy/docker/demo-secrets/') ? [] : fromRoot), ...fromRoom];
@@ -88,7 +92,7 @@ describe('a document', () => {
   it.each(documents)('%s names only existing commands of the operator’s tool', (path) => {
     const commands = read(path).matchAll(/npm run ops -- ([a-z-]+)(?: ([a-z][a-z-]+)\b)?/g);
     const unknown = [...commands].filter(([, tool = '', command]) => {
-      const found = tools[tool];
+      const found = loaded.get(tool);
       if (found === undefined) return true;
       return command !== undefined && 'commands' in found && !(command in found.commands);
     });

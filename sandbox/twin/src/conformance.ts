@@ -4,9 +4,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { isMembers } from '@clinical-launch/conformance/exchange';
 import { differencesOf, junitOf, readExpected } from '@clinical-launch/conformance/results';
 import type { Attestations, Run, RunReport } from '@clinical-launch/conformance/run';
+import { UsageError } from '@clinical-launch/process/command-line';
 import { createServiceLogger } from '@clinical-launch/runtime/logger';
-import { type OptionValues, UsageError } from './command.ts';
 import { startAt } from './start.ts';
+import type { OptionValues } from './vendor-client.ts';
 import { clientIn, secretsOf } from './vendor-client.ts';
 
 /** The number of times that a command may run in one step, for example again after a refusal. */

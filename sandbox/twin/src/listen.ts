@@ -1,6 +1,7 @@
 import { isMembers } from '@clinical-launch/conformance/exchange';
+import { UsageError } from '@clinical-launch/process/command-line';
 import { pause } from '@clinical-launch/runtime/clock';
-import { type OptionValues, UsageError } from './command.ts';
+import type { OptionValues } from './vendor-client.ts';
 
 /** The pause in milliseconds after an error. */
 const pauseMs = 2000;

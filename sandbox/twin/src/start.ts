@@ -1,10 +1,11 @@
 import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { trustLines } from '@clinical-launch/platform/https';
 import { readableLog } from '@clinical-launch/platform/terminal';
+import { UsageError } from '@clinical-launch/process/command-line';
 import { endAtStart, stopOnSignal } from '@clinical-launch/process/process';
 import { createServiceLogger, initialLogLevel } from '@clinical-launch/runtime/logger';
-import { type OptionValues, UsageError } from './command.ts';
 import { startTwin, type Twin, type TwinOptions } from './twin.ts';
+import type { OptionValues } from './vendor-client.ts';
 import { clientIn, secretsOf } from './vendor-client.ts';
 
 /**

@@ -4,8 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { callbackSecretPurpose } from '@clinical-launch/contracts/registry';
 import { createPurposeSealer, demoSealingKey } from '@clinical-launch/crypto/sealing-purposes';
+import { UsageError } from '@clinical-launch/process/command-line';
 import { demoSecret } from '@clinical-launch/trust/production-registry';
-import { type OptionValues, UsageError } from './command.ts';
+
+/** The values of the options of a command, by name. */
+export type OptionValues = Readonly<Record<string, string | undefined>>;
 
 export type VendorClient = {
   readonly clientId: string;

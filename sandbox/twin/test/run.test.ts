@@ -19,7 +19,7 @@ describe('clinical-launch', () => {
   it('lists its commands with --help, and their options with <command> --help', () => {
     expect(run('--help')).toMatchObject({
       status: 0,
-      stdout: expect.stringMatching(/^ {2}start {2,}Starts/m),
+      stdout: expect.stringMatching(/^ {2}start \[options\] {2,}Starts/m),
     });
     expect(run('start', '--help')).toMatchObject({
       status: 0,
@@ -29,14 +29,15 @@ describe('clinical-launch', () => {
   });
 
   it.each([
-    [['unknown'], 'Unknown command "unknown"'],
-    [['toString'], 'Unknown command "toString"'],
-    [['--unknown'], "Unknown option '--unknown'"],
+    [['unknown'], "too many arguments for 'start'"],
+    [['toString'], "too many arguments for 'start'"],
+    [['--unknown'], "unknown option '--unknown'"],
+    [['--prt', '1'], 'Did you mean --port?'],
     [['--https-port', 'x'], '--https-port must be a number from 0 to 65535'],
-    [['--port'], "Option '--port <value>' argument missing"],
+    [['--port'], "option '--port <number>' argument missing"],
     [['start', '--port', '65536'], '--port must be a number from 0 to 65535'],
     [['--log-level', 'loud'], '--log-level must be a level'],
-    [['start', '--', 'true'], 'start takes no command'],
+    [['start', '--', 'true'], "too many arguments for 'start'"],
     [['start', '--callback', 'http://127.0.0.1:9'], '--client is required'],
     [['start', '--client', 'a', '--callback', 'x'], '--callback must be an http or https address'],
     [['conformance', 'run'], '--client is required'],

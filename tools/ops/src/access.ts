@@ -13,9 +13,9 @@ import {
   type BrokerUser,
   rabbitMqDefinitions,
 } from '@clinical-launch/events/rabbitmq-definitions';
+import { UsageError } from '@clinical-launch/process/command-line';
 import { defaultPrefix } from '@clinical-launch/redis/redis-scripts';
 import type { DatabaseRole, RowPrivilege } from '@clinical-launch/storage/database-roles';
-import { UsageError } from './command.ts';
 import { readCredentials } from './credentials.ts';
 
 type AccessOptions = {

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { UsageError } from './command.ts';
+import { UsageError } from '@clinical-launch/process/command-line';
 
 /** The user of a service on PostgreSQL, Redis or RabbitMQ. */
 export type Credentials = { readonly name: string; readonly password: string };

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { withoutUndefined } from '@clinical-launch/contracts/schema';
+import type { Argument, Option } from '@clinical-launch/process/command-line';
 import { requireParts } from '@clinical-launch/process/parts';
 import { writeAccess } from './access.ts';
 import { checkDeployment } from './check-deployment.ts';
-import type { Argument, Command, Group, Option } from './command.ts';
+import type { Group, ToolCommand } from './command.ts';
 import { writeKubernetesSecrets } from './kubernetes-secrets.ts';
 import { makeSecrets } from './make-secrets.ts';
 import { amqpNamespace, databaseUrl, optional, redisPrefix, required, secretsDirectory } from './settings.ts';
@@ -19,8 +20,7 @@ const check: Option = {
 };
 
 /** `npm run ops -- migrate` */
-export const migrateDatabase: Command = {
-  summary: 'Applies the pending migrations of every service.',
+export const migrateDatabase: ToolCommand = {
   details:
     'With SERVICE_SECRETS_DIR, also creates a PostgreSQL role for each service that can access only its own schema,\n' +
     'and sets its password. Safe to repeat. DATABASE_URL must be that of the owner of the database, with\n' +
@@ -57,8 +57,7 @@ const kubernetes: Option = {
 };
 
 /** `npm run ops -- secrets` */
-export const secrets: Command = {
-  summary: 'Creates the secrets for a deployment with Compose or Kubernetes.',
+export const secrets: ToolCommand = {
   details:
     'Creates sealing keys, event keys, and a user and password for each service on each server. Existing files are\n' +
     'kept, so this also adds the files that a new version needs.',
@@ -72,8 +71,7 @@ export const secrets: Command = {
 };
 
 /** `npm run ops -- access` */
-export const access: Command = {
-  summary: 'Writes users.acl for Redis (aclfile) and definitions.json for RabbitMQ (load_definitions).',
+export const access: ToolCommand = {
   details:
     'They contain a user for each service with only the rights that it needs, the exchanges and queues of the\n' +
     'services, and hashes of the passwords. Safe to repeat. Both servers read the files at their start.\n' +
@@ -94,7 +92,6 @@ export const access: Command = {
 
 /** `npm run ops -- deploy` */
 export const deploy: Group = {
-  summary: 'Checks the manifests of a deployment.',
   commands: {
     check: {
       summary:

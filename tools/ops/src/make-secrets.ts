@@ -10,8 +10,8 @@ import {
 import { ed25519KeyOf } from '@clinical-launch/crypto/ed25519-keys';
 import { deriveEventKey } from '@clinical-launch/crypto/event-macs';
 import { sealingPurposes } from '@clinical-launch/crypto/sealing-purposes';
+import { UsageError } from '@clinical-launch/process/command-line';
 import { brokerAccess, databaseAccess, serviceNames } from './access.ts';
-import { UsageError } from './command.ts';
 
 /** Returns 256 random bits in Base64URL, which needs no escaping in addresses. */
 const draw = () => randomBytes(32).toString('base64url');

@@ -1,5 +1,5 @@
+import { type Setting, UsageError } from '@clinical-launch/process/command-line';
 import type { Environment } from '@clinical-launch/runtime/environment';
-import { type Setting, UsageError } from './command.ts';
 
 /** The settings of several commands. Each setting can be read from a file whose path is in `<NAME>_FILE`. */
 export const databaseUrl: Setting = {

@@ -1,7 +1,55 @@
 import type { Tool } from './command.ts';
-import { toolLoaders } from './tool-loaders.ts';
 
-/** Every tool of `npm run ops`, by name. */
-export const tools: Readonly<Record<string, Tool>> = Object.fromEntries(
-  await Promise.all(Object.entries(toolLoaders).map(async ([name, load]) => [name, await load()] as const)),
-);
+/**
+ * The tools of the operator, by name. A command loads only its own tool, because loading all tools takes a
+ * second.
+ */
+export const tools: Readonly<
+  Record<string, { readonly summary: string; readonly load: () => Promise<Tool> }>
+> = {
+  registry: {
+    summary:
+      'Changes the registry file: realms, clients, partners, trusted issuers. Services apply changes without a restart.',
+    load: async () => (await import('./registry/registry.ts')).registry,
+  },
+  deliveries: {
+    summary: 'Lists and replays deliveries of order documents to callback addresses.',
+    load: async () => (await import('./deliveries/deliveries.ts')).deliveries,
+  },
+  'dead-letters': {
+    summary: 'Lists and replays events that a consumer failed to process.',
+    load: async () => (await import('./dead-letters/dead-letters.ts')).deadLetters,
+  },
+  launches: {
+    summary: 'Ends launches that are still live.',
+    load: async () => (await import('./launches/launches.ts')).launches,
+  },
+  audit: {
+    summary: 'Verifies and exports the audit trail.',
+    load: async () => (await import('./audit/audit.ts')).audit,
+  },
+  conformance: {
+    summary: 'Verifies the conformance statements of suppliers.',
+    load: async () => (await import('./conformance/conformance.ts')).conformance,
+  },
+  catalogue: {
+    summary: 'Checks a catalogue of tests, and imports tests from a spreadsheet.',
+    load: async () => (await import('./catalogue/catalogue.ts')).catalogue,
+  },
+  migrate: {
+    summary: 'Applies the pending migrations of every service.',
+    load: async () => (await import('./deployment.ts')).migrateDatabase,
+  },
+  secrets: {
+    summary: 'Creates the secrets for a deployment with Compose or Kubernetes.',
+    load: async () => (await import('./deployment.ts')).secrets,
+  },
+  deploy: {
+    summary: 'Checks the manifests of a deployment.',
+    load: async () => (await import('./deployment.ts')).deploy,
+  },
+  access: {
+    summary: 'Writes users.acl for Redis (aclfile) and definitions.json for RabbitMQ (load_definitions).',
+    load: async () => (await import('./deployment.ts')).access,
+  },
+};

@@ -5,11 +5,15 @@ import { runOps } from '../src/run.ts';
 import { tools } from '../src/tools.ts';
 
 /** Every command, by the words that call it. */
-const commands: readonly (readonly [string, Command])[] = Object.entries(tools).flatMap(([name, tool]) =>
-  'run' in tool
-    ? [[name, tool] as const]
-    : Object.entries(tool.commands).map(([command, described]) => [`${name} ${command}`, described] as const),
-);
+const commands = (
+  await Promise.all(
+    Object.entries(tools).map(async ([name, { summary, load }]): Promise<(readonly [string, Command])[]> => {
+      const tool = await load();
+      if ('run' in tool) return [[name, { summary, ...tool }]];
+      return Object.entries(tool.commands).map(([own, command]) => [`${name} ${own}`, command]);
+    }),
+  )
+).flat();
 
 /** Runs a command line in this process, without settings. */
 async function run(...args: string[]) {
@@ -42,44 +46,43 @@ describe('npm run ops', () => {
       expect(output).toContain(`  ${name} `);
       expect(await run(name, '--help')).toEqual({
         code: 0,
-        output: expect.stringContaining(summary),
+        output: expect.stringContaining(summary.slice(0, 40)),
         errors: '',
       });
     }
   });
 
-  it.each([[[]], [['registry']], [['registry', '--all']]])(
-    'prints the usage and exits with 2 for %j',
-    async (args) => {
-      expect(await run(...args)).toEqual({
-        code: 2,
-        output: '',
-        errors: expect.stringMatching(/^Usage: npm run ops -- /),
-      });
-    },
-  );
+  it.each([[[]], [['registry']]])('prints the help to the errors and exits with 2 for %j', async (args) => {
+    expect(await run(...args)).toEqual({
+      code: 2,
+      output: '',
+      errors: expect.stringMatching(/^Usage: npm run ops -- [^]*Commands:/),
+    });
+  });
 
   it.each([
-    [['nothing'], 'Unknown tool "nothing". `npm run ops -- --help` lists the tools.'],
-    [['constructor'], 'Unknown tool "constructor". `npm run ops -- --help` lists the tools.'],
-    [
-      ['regsitry', 'list'],
-      'Unknown tool "regsitry". Did you mean "registry"? `npm run ops -- --help` lists the tools.',
-    ],
-    [
-      ['registry', 'addpms'],
-      'Unknown command "addpms". Did you mean "add-pms"? `npm run ops -- registry --help` lists the commands.',
-    ],
-    [
-      ['registry', 'rol'],
-      'Unknown command "rol". Did you mean "roll-secret"? `npm run ops -- registry --help` lists the commands.',
-    ],
-    [
-      ['dead-letters', 'toString'],
-      'Unknown command "toString". `npm run ops -- dead-letters --help` lists the commands.',
-    ],
+    [['nothing'], "error: unknown command 'nothing'"],
+    [['constructor'], "error: unknown command 'constructor'"],
+    [['regsitry', 'list'], "error: unknown command 'regsitry' (Did you mean registry?)"],
+    [['registry', 'addpms'], "error: unknown command 'addpms' (Did you mean add-pms?)"],
+    [['registry', '--all'], "error: unknown option '--all'"],
+    [['registry', 'list', '--jsn'], "error: unknown option '--jsn' (Did you mean --json?)"],
+    [['dead-letters', 'toString'], "error: unknown command 'toString'"],
+    [['migrate', 'extra'], "error: too many arguments for 'migrate'. Expected 0 arguments but got 1: extra."],
+    [['registry', 'add-pms', '--realm'], "error: option '--realm <realm>' argument missing"],
   ])('prints one line and exits with 2 for %j', async (args, line) => {
     expect(await run(...args)).toEqual({ code: 2, output: '', errors: `${line}\n` });
+  });
+
+  it('prints its version, and the help of a command by the word help', async () => {
+    expect(await run('--version')).toEqual({
+      code: 0,
+      output: expect.stringMatching(/^\d+\.\d+\.\d+\n$/),
+      errors: '',
+    });
+    const { output } = await run('registry', 'add-pms', '-h');
+    expect(output).toContain('--client-id <id>');
+    expect(await run('registry', 'help', 'add-pms')).toEqual({ code: 0, output, errors: '' });
   });
 });
 
@@ -90,17 +93,17 @@ describe.each(commands)(
       const { code, output, errors } = await run(...path.split(' '), '--help');
       expect([code, errors]).toEqual([0, '']);
       expect(output).toContain(`Usage: npm run ops -- ${path}`);
-      for (const text of [summary, '--json', 'Exits with 0']) expect(output).toContain(text);
+      const oneLine = output.replaceAll(/\s+/g, ' ');
+      for (const text of [summary, '--json', 'Exits with 0']) expect(oneLine).toContain(text);
       for (const { name } of options) expect(output).toContain(`\n  --${name}`);
-      for (const { name } of positionals) expect(output).toContain(`\n  <${name}>`);
+      for (const { name } of positionals) expect(output).toContain(`\n  ${name} `);
       expect(summary).toMatch(/^[A-Z][a-z]+s .*\.$/);
     });
 
-    it('prints the usage and exits with 2 for an unknown option', async () => {
+    it('names an unknown option in one line and exits with 2', async () => {
       const { code, output, errors } = await run(...path.split(' '), '--nonsense');
       expect([code, output]).toEqual([2, '']);
-      expect(errors).toContain('--nonsense');
-      expect(errors).toContain(`Usage: npm run ops -- ${path}`);
+      expect(errors).toMatch(/^error: unknown option '--nonsense'.*\n$/);
     });
 
     it('has options with distinct names, and at most its last argument is repeatable', () => {

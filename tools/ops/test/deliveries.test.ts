@@ -164,19 +164,15 @@ describe('the backlog of deliveries', () => {
 
 describe('an invalid command line of deliveries', () => {
   it.each([
-    [[]],
-    [['list', 'lost']],
-    [['list', 'dead', 'x']],
-    [['replay']],
-    [['replay', '1; drop']],
-    [['replay', '--all', 'x']],
-  ])('is answered with the usage: %j', async (args) => {
-    expect(await run(...args)).toEqual({ code: 2, output: '', errors: expect.stringContaining('Usage:') });
-  });
-
-  it('is answered with the unknown command and how to list the commands', async () => {
-    const errors = 'Unknown command "burn". `npm run ops -- deliveries --help` lists the commands.\n';
-    expect(await run('burn')).toEqual({ code: 2, output: '', errors });
+    [[], 'Usage:'],
+    [['list', 'lost'], '<state> must be one of'],
+    [['list', 'dead', 'x'], 'too many arguments'],
+    [['replay'], 'Give --all, or message ids'],
+    [['replay', '1; drop'], '<message id> must be a message id'],
+    [['replay', '--all', 'x'], '<message id> must be a message id'],
+    [['burn'], "unknown command 'burn'"],
+  ])('is answered with its fault: %j', async (args, fault) => {
+    expect(await run(...args)).toEqual({ code: 2, output: '', errors: expect.stringContaining(fault) });
   });
 
   it('is answered with the unknown delivery id', async () => {

@@ -3,17 +3,16 @@ import { readAuditKeys } from '@clinical-launch/audit-trail/config';
 import { sentenceOf } from '@clinical-launch/audit-trail/domain/audit-fault';
 import { type OperatorLog, openOperatorLog } from '@clinical-launch/audit-trail/operator-log';
 import { withoutUndefined } from '@clinical-launch/contracts/schema';
-import type { Environment } from '@clinical-launch/runtime/environment';
-import { openPostgresStorage } from '@clinical-launch/storage/postgres-storage';
 import {
   type Answers,
   type Argument,
-  ArgumentsError,
-  type Group,
   type Option,
   type Setting,
   UsageError,
-} from '../command.ts';
+} from '@clinical-launch/process/command-line';
+import type { Environment } from '@clinical-launch/runtime/environment';
+import { openPostgresStorage } from '@clinical-launch/storage/postgres-storage';
+import type { Group } from '../command.ts';
 import { databaseUrl, required } from '../settings.ts';
 import { exportEntries, exportOptions } from './export.ts';
 
@@ -66,7 +65,6 @@ const firstNumber: Argument = {
 
 /** `npm run ops -- audit` */
 export const audit: Group = {
-  summary: 'Verifies and exports the audit trail.',
   commands: {
     verify: {
       summary: 'Compares every row with its hash and seal, and the log with its signed checkpoints.',
@@ -116,7 +114,7 @@ function periodOf(options: Answers) {
   const [first] = options.get(day.name) ?? options.get(from.name) ?? [];
   const [last] = options.get(day.name) ?? options.get(to.name) ?? [];
   if (options.has(day.name) && (options.has(from.name) || options.has(to.name))) {
-    throw new ArgumentsError('Give --day, or --from and --to');
+    throw new UsageError('Give --day, or --from and --to');
   }
   if (first === undefined && last === undefined) return undefined;
   const end = new Date(last ?? '9999-12-30');

@@ -5,7 +5,8 @@ import { answeredEntry } from '@clinical-launch/audit-trail/present/entry-model'
 import { fhirAuditEvent } from '@clinical-launch/audit-trail/present/fhir-audit-event';
 import type { AuditCriteria } from '@clinical-launch/audit-trail/store/audit-search';
 import { withoutUndefined } from '@clinical-launch/contracts/schema';
-import type { Input, Option, Outcome } from '../command.ts';
+import type { Option } from '@clinical-launch/process/command-line';
+import type { Input, Outcome } from '../command.ts';
 
 const outcomes: readonly AuditOutcome[] = ['success', 'refused', 'failed'];
 const formats = ['ndjson', 'fhir'] as const;

@@ -2,14 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { parseCatalogue } from '@clinical-launch/ordering/domain/catalogue';
 import { safetyFaults, safetyWarnings } from '@clinical-launch/ordering/domain/catalogue-safety';
-import {
-  type Argument,
-  type Group,
-  type Option,
-  type Outcome,
-  requiredOption,
-  UsageError,
-} from '../command.ts';
+import { type Argument, type Option, UsageError } from '@clinical-launch/process/command-line';
+import { type Group, type Outcome, requiredOption } from '../command.ts';
 import { readCatalogueSheet, type SheetTest } from './catalogue-sheet.ts';
 
 const file: Argument = { name: 'file', summary: 'A catalogue file, as for CATALOGUE_FILE' };
@@ -22,7 +16,6 @@ const into: Option = {
 
 /** `npm run ops -- catalogue` */
 export const catalogue: Group = {
-  summary: 'Checks a catalogue of tests, and imports tests from a spreadsheet.',
   commands: {
     check: {
       summary: 'Checks the form, the references and the safety rules of a catalogue.',

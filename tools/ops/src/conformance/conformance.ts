@@ -1,16 +1,15 @@
 import { readFileSync } from 'node:fs';
 import type { Statement } from '@clinical-launch/conformance/statement';
 import { parseEd25519Keys } from '@clinical-launch/crypto/ed25519-keys';
-import type { Environment } from '@clinical-launch/runtime/environment';
 import {
   type Answers,
   type Argument,
-  type Group,
   type Option,
-  requiredOption,
   type Setting,
   UsageError,
-} from '../command.ts';
+} from '@clinical-launch/process/command-line';
+import type { Environment } from '@clinical-launch/runtime/environment';
+import { type Group, requiredOption } from '../command.ts';
 import { required } from '../settings.ts';
 
 const signingKey: Setting = {
@@ -33,7 +32,6 @@ const issuer: Option = {
 
 /** `npm run ops -- conformance` */
 export const conformance: Group = {
-  summary: 'Verifies the conformance statements of suppliers.',
   commands: {
     verify: {
       summary: 'Verifies the signature of a statement, and prints each requirement.',

@@ -1,8 +1,9 @@
 import { listDeadLetters, replayDeadLetters } from '@clinical-launch/events/dead-letters';
 import type { StoredDeadLetter } from '@clinical-launch/events/event-message';
 import type { Broker } from '@clinical-launch/events/rabbitmq-topology';
+import type { Argument } from '@clinical-launch/process/command-line';
 import type { Environment } from '@clinical-launch/runtime/environment';
-import type { Argument, Group } from '../command.ts';
+import type { Group } from '../command.ts';
 import { amqpNamespace, amqpUrl, optional, required } from '../settings.ts';
 
 const settings = [amqpUrl, amqpNamespace];
@@ -19,7 +20,6 @@ const eventIds: Argument = {
 
 /** `npm run ops -- dead-letters` */
 export const deadLetters: Group = {
-  summary: 'Lists and replays events that a consumer failed to process.',
   commands: {
     list: {
       summary: 'Prints the dead letters of a consumer, oldest first, one JSON object per line.',

@@ -4,9 +4,10 @@ import {
   type OperatorDeliveries,
   openOperatorDeliveries,
 } from '@clinical-launch/order-renderer/operator-deliveries';
+import { type Argument, type Option, UsageError } from '@clinical-launch/process/command-line';
 import type { Environment } from '@clinical-launch/runtime/environment';
 import { openPostgresStorage } from '@clinical-launch/storage/postgres-storage';
-import { type Argument, ArgumentsError, type Group, type Option } from '../command.ts';
+import type { Group } from '../command.ts';
 import { databaseUrl, required } from '../settings.ts';
 
 const settings = [{ ...databaseUrl, summary: `The database of the order renderer: ${databaseUrl.summary}` }];
@@ -31,7 +32,6 @@ const all: Option = { name: 'all', summary: 'Replays every dead delivery' };
 
 /** `npm run ops -- deliveries` */
 export const deliveries: Group = {
-  summary: 'Lists and replays deliveries of order documents to callback addresses.',
   commands: {
     list: {
       summary:
@@ -50,7 +50,7 @@ export const deliveries: Group = {
       options: [all],
       settings,
       async run({ arguments: ids, options, environment, now }) {
-        if (options.has(all.name) === ids.length > 0) throw new ArgumentsError('Give --all, or message ids');
+        if (options.has(all.name) === ids.length > 0) throw new UsageError('Give --all, or message ids');
         const replayed = await atDesk(environment, (desk) =>
           desk.replay(now, ids.length > 0 ? ids : undefined),
         );

@@ -1,18 +1,12 @@
 import { createAuditSearch } from '@clinical-launch/audit-trail/store/audit-search';
 import { openSchema } from '@clinical-launch/audit-trail/store/tables';
 import { withoutUndefined } from '@clinical-launch/contracts/schema';
+import { type Answers, type Option, type Setting, UsageError } from '@clinical-launch/process/command-line';
 import { readEventKeys } from '@clinical-launch/process/event-keys';
 import { connectRedis } from '@clinical-launch/redis/connect-redis';
 import type { Environment } from '@clinical-launch/runtime/environment';
 import { openPostgresStorage } from '@clinical-launch/storage/postgres-storage';
-import {
-  type Answers,
-  ArgumentsError,
-  type Group,
-  type Option,
-  requiredOption,
-  type Setting,
-} from '../command.ts';
+import { type Group, requiredOption } from '../command.ts';
 import { databaseUrl, optional, redisPrefix, required } from '../settings.ts';
 import { type EndedLaunches, type EndRequest, endLaunches } from './end-launches.ts';
 
@@ -63,7 +57,6 @@ const wait: Option = {
 
 /** `npm run ops -- launches` */
 export const launches: Group = {
-  summary: 'Ends launches that are still live.',
   commands: {
     end: {
       summary: 'Ends the live launches of a user, a practice, a client or a partner application.',
@@ -91,7 +84,7 @@ function requestIn(options: Answers): Omit<EndRequest, 'now'> {
   const [user, practice, client, partner] = selectors.map(({ name }) => options.get(name)?.[0]);
   const selection = withoutUndefined({ user, practice, client, partner });
   if (Object.keys(selection).length === 0) {
-    throw new ArgumentsError('Give --user, --practice, --client or --partner');
+    throw new UsageError('Give --user, --practice, --client or --partner');
   }
   const [waitSeconds = defaultWaitSeconds] = options.get(wait.name) ?? [];
   return { selection, by: requiredOption(options, byName), waitSeconds: Number(waitSeconds) };

@@ -2,7 +2,8 @@ import {
   createClientSecret,
   hashClientSecret,
 } from '@clinical-launch/identity-provider/domain/client-secrets';
-import { type Answers, requiredOption } from '../command.ts';
+import type { Answers } from '@clinical-launch/process/command-line';
+import { requiredOption } from '../command.ts';
 import { appendEntry, setValue } from './edit-json.ts';
 import { assertFree, findEntry, findIssuer, findRealm } from './entries.ts';
 import { keptSecrets, reportEnds } from './kept-secrets.ts';

@@ -1,6 +1,7 @@
 import type { LaunchPolicy, RegisteredClient, Registry } from '@clinical-launch/contracts/registry';
+import type { Answers } from '@clinical-launch/process/command-line';
 import type { JSONPath } from 'jsonc-parser';
-import { type Answers, requiredOption } from '../command.ts';
+import { requiredOption } from '../command.ts';
 import { options as o } from './options.ts';
 
 /** A client or partner, and its path in the registry. */

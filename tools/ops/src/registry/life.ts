@@ -1,4 +1,5 @@
-import { type Answers, requiredOption } from '../command.ts';
+import type { Answers } from '@clinical-launch/process/command-line';
+import { requiredOption } from '../command.ts';
 import { removeValue, setValue } from './edit-json.ts';
 import { type AnyClient, type Entry, entriesIn, findEntry } from './entries.ts';
 import { writtenEnds } from './kept-secrets.ts';

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { registrySchema } from '@clinical-launch/contracts/registry';
 import type { TProperties, TSchema } from '@clinical-launch/contracts/type';
-import type { Answers, Option } from '../command.ts';
-import { UsageError } from '../command.ts';
+import type { Answers, Option } from '@clinical-launch/process/command-line';
+import { UsageError } from '@clinical-launch/process/command-line';
 import { practiceFault, practicesOf } from './practices.ts';
 import { faultBy } from './value-faults.ts';
 

@@ -1,4 +1,5 @@
-import { type Answers, requiredOption, UsageError } from '../command.ts';
+import { type Answers, UsageError } from '@clinical-launch/process/command-line';
+import { requiredOption } from '../command.ts';
 import { addClient } from './clients.ts';
 import { options as o } from './options.ts';
 import { type Context, type Edit, placeholder, type Reported } from './registry-command.ts';

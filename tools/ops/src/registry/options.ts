@@ -1,5 +1,5 @@
 import * as values from '@clinical-launch/contracts/registry-values';
-import type { Option } from '../command.ts';
+import type { Option } from '@clinical-launch/process/command-line';
 import { faultBy } from './value-faults.ts';
 
 const realmFault = faultBy(values.realmName);

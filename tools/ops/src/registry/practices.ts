@@ -1,5 +1,5 @@
 import type { LaunchPolicy } from '@clinical-launch/contracts/registry';
-import type { Answers } from '../command.ts';
+import type { Answers } from '@clinical-launch/process/command-line';
 import { setValue } from './edit-json.ts';
 import { findEntry } from './entries.ts';
 import type { Edit, Reported } from './registry-command.ts';

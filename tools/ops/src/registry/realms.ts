@@ -1,4 +1,5 @@
-import { type Answers, requiredOption } from '../command.ts';
+import type { Answers } from '@clinical-launch/process/command-line';
+import { requiredOption } from '../command.ts';
 import { appendEntry, setValue } from './edit-json.ts';
 import { desktopMembers, issuerMembers, membersIn, realmMembers } from './members.ts';
 import { options as o } from './options.ts';

@@ -4,11 +4,12 @@ import { anyPublicUrl } from '@clinical-launch/contracts/addresses';
 import type { Registry } from '@clinical-launch/contracts/registry';
 import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import type { Sealer } from '@clinical-launch/crypto/sealing';
+import type { Answers, Option } from '@clinical-launch/process/command-line';
+import { UsageError } from '@clinical-launch/process/command-line';
 import { openSealers } from '@clinical-launch/process/sealing-keys';
 import { isProduction } from '@clinical-launch/runtime/environment';
 import { listedEarlierCodes, readDirectoryFile } from '@clinical-launch/trust/directory-file';
-import type { Answers, Command, Input, Option } from '../command.ts';
-import { UsageError } from '../command.ts';
+import type { Command, Input } from '../command.ts';
 import { entriesIn } from './entries.ts';
 import { options as o } from './options.ts';
 import {

@@ -1,7 +1,8 @@
 import { type Registry, registrySchema } from '@clinical-launch/contracts/registry';
 import { navigationFaultsIn } from '@clinical-launch/contracts/registry-reading';
+import type { Answers, Option } from '@clinical-launch/process/command-line';
 import { productionRegistryProblems } from '@clinical-launch/trust/production-registry';
-import type { Answers, Command, Group, Option } from '../command.ts';
+import type { Command, Group } from '../command.ts';
 import {
   callbackProblems,
   removeCallback,
@@ -68,8 +69,6 @@ const partnerOptions = optionsOf(partnerMembers).map(
 
 /** `npm run ops -- registry` */
 export const registry: Group = {
-  summary:
-    'Changes the registry file: realms, clients, partners, trusted issuers. Services apply changes without a restart.',
   commands: {
     init,
     list: registryCommand({
