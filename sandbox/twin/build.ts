@@ -81,7 +81,6 @@ function listPackages() {
   return { own, others };
 }
 
-/** Compiles the sources, and copies the result for each package of this repository to its folder. */
 function compile(): void {
   const compiled = join(target, 'compiled');
   run(join(root, 'node_modules/.bin/tsc'), ['-p', join(here, 'tsconfig.build.json'), '--outDir', compiled]);

@@ -68,7 +68,6 @@ function rowOf(figure: Figure) {
   };
 }
 
-/** Rounds to three significant digits. */
 function rounded(value: number): number {
   return Number(value.toPrecision(3));
 }

@@ -147,7 +147,6 @@ function operationSection(operation: PlacedOperation, examples: Examples): strin
   ].join('');
 }
 
-/** Returns a heading within an operation, which the table of contents does not list. */
 const part = (text: string) => `<h3 class="nhsuk-heading-s">${text}</h3>\n`;
 const details = (summary: string, html: string) =>
   `<details><summary>${summary}</summary>\n${html}</details>\n`;

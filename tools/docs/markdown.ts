@@ -5,7 +5,6 @@
 import { escapeMarkup } from '@clinical-launch/contracts/formats';
 import { Marked, type Tokens } from 'marked';
 
-/** A heading of a page, for its table of contents. */
 type Heading = { readonly depth: number; readonly id: string; readonly html: string };
 
 /** A part of a page, with its headings for the table of contents. */

@@ -28,7 +28,6 @@ import { registryFileSetting, trustSettings } from '@clinical-launch/trust/trust
 
 export const settingsFile = new URL('../../docs/reference/settings.md', import.meta.url);
 
-/** The annotations of a setting's schema that the page shows. */
 type Setting = {
   readonly title?: string;
   readonly default?: string | number | boolean;

@@ -140,7 +140,6 @@ const compiledContext = compileSchema(withUnknownMembers(desktopContext));
  */
 export const maxLaunchedBytes = 5000;
 
-/** The version of the structure that `patientContext` returns. */
 const patientContextVersion = '1.0.0';
 
 /**

@@ -134,7 +134,6 @@ export function navigationFaultsIn(candidate: unknown, publicUrl = ''): FileFaul
   );
 }
 
-/** Returns the errors in the registered keys of clients and partners. */
 function keyFaultsIn(candidate: unknown): FileFault[] {
   return entriesOf(candidate, 'realms').flatMap((realm, at) => [
     ...entriesOf(realm, 'clients').flatMap((client, index) =>

@@ -114,7 +114,6 @@ export function concerningDesktopLaunch(
 const writtenName = ({ title = '', given, family }: PersonName): string =>
   [title, ...given, family].filter((part) => part !== '').join(' ');
 
-/** The members of a launch context that determine the ids of its FHIR resources. */
 type IdentifiedLaunch = Pick<
   DesktopContext,
   'realm' | 'clientId' | 'launchId' | 'user' | 'organisation' | 'patient'

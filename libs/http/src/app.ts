@@ -153,7 +153,6 @@ function refuseWith(create: () => ServiceError): RequestHandler {
   };
 }
 
-/** Answers the errors that Express throws outside the endpoints. */
 function answerErrors(dialect: ErrorDialect): ErrorRequestHandler {
   return (thrown: unknown, request, response, _next) =>
     refuse(thrown, { request, response, call: callOf(response), dialect });

@@ -18,7 +18,6 @@ import {
 
 const sharedSetting = 'SEALING_KEYS';
 
-/** The setting with the keys of one purpose, for instance `SEALING_KEYS_ACCESS_TOKEN`. */
 const sealingSetting = (purpose: SealingPurpose): string =>
   `${sharedSetting}_${purpose.toUpperCase().replaceAll('-', '_')}`;
 

@@ -181,13 +181,11 @@ const claimArguments = (claim: Claim | undefined, claimed: ClaimKeys | undefined
   ...listOf(claim?.joins ?? []),
 ];
 
-/** Returns the fields of a ticket that its redemption compares with the proofs. */
 const challengeFields = (challenge: string | undefined): string[] =>
   challenge === undefined ? [] : ['challenge', challenge];
 
 type TicketPlace = Omit<PresentedTicket, 'chain'>;
 
-/** Returns the field with the detail of a ticket, which its successors do not inherit. */
 const detailFields = (seals: TicketSeals, ticket: TicketPlace, detail: unknown): string[] =>
   detail === undefined ? [] : ['detail', seals.sealDetail(ticket, detail)];
 

@@ -62,7 +62,6 @@ const isOfUser = (kind: string | undefined) => kind === 'user' || kind === 'edit
 
 const isKind = (kind: string): kind is Kind => Object.hasOwn(listNames, kind);
 
-/** Adds the users and editors of these rows to their practices, or returns the rows' errors. */
 function listUsers(rows: readonly CsvRow[], practices: readonly Listed[]): LineFault[] {
   const byCode = Map.groupBy(practices, ({ entry }) => entry.code);
   return rows.flatMap(({ line, fields }) => {

@@ -48,7 +48,6 @@ const redirectStep = (parameter: 'state' | 'iss', value: () => string): Step =>
     isDone: (during) => during.some(({ probe }) => probe === parameter),
   });
 
-/** Creates the step in which the token answer to a code of this step is changed. */
 const tokensStep = (
   probe: string,
   step: Pick<Step, 'instruction'> & Partial<Step>,

@@ -181,7 +181,6 @@ function basicSecretIn({ headers }: ProxiedRequest): string | undefined {
   return credentials.slice(credentials.indexOf(':') + 1);
 }
 
-/** Returns the names, the date of birth and the identifiers of the patient of a payload. */
 const patientValues = ({ body }: ProxiedRequest): readonly string[] =>
   entriesOf(membersOf(body)['contained'])
     .filter(({ resourceType }) => resourceType === 'Patient')

@@ -67,7 +67,6 @@ type Dependencies = {
   readonly desktop?: DesktopLaunches;
 };
 
-/** The client of a run, and the names of the people who attest its requirements. */
 type WantedRun = {
   readonly clientId: string;
   readonly protocol: Run['protocol'];

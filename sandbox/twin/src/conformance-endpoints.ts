@@ -108,7 +108,6 @@ export function conformanceEndpoints(runs: ConformanceRuns): readonly Endpoint[]
   ];
 }
 
-/** Creates the endpoint that forwards the platform's callbacks and logout tokens to the vendor. */
 const messages = (runs: ConformanceRuns) =>
   controlled('/messages/:client', {
     async POST(exchange) {

@@ -13,7 +13,6 @@ import { clientIn, secretsOf } from './vendor-client.ts';
 /** The number of times that a command may run in one step, for example again after a refusal. */
 const maxAttempts = 3;
 const pollMs = 500;
-/** The maximum time of one execution of the command. */
 const commandTimeoutMs = 300_000;
 
 /**
@@ -79,7 +78,6 @@ function readAttestations(content: unknown): Readonly<Record<string, string>> {
   );
 }
 
-/** Runs the command for each step. Skips a step that the command does not complete. */
 async function drive(run: Run, command: readonly string[], baseUrl: string): Promise<void> {
   for (;;) {
     const step = run.step();

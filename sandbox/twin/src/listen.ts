@@ -19,7 +19,6 @@ type Options = {
   readonly audience: string;
 };
 
-/** A callback that the portal handed to this process. */
 type Handed = {
   readonly id: string;
   readonly headers: Readonly<Record<string, string>>;

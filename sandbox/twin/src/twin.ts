@@ -132,7 +132,6 @@ const startingUp: RequestListener = (_request, response) => {
 
 const clientsPath = '/api';
 
-/** Creates the proxy of all clients, and the proxies of the base addresses. */
 const createProxies = (
   clientIds: readonly string[],
   options: Parameters<typeof createRecordingProxy>[0],

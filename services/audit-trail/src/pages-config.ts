@@ -33,7 +33,6 @@ export type AuditPagesConfig = {
   readonly allowedNetworks: readonly string[];
 };
 
-/** The path below `PUBLIC_URL` of the demo's identity provider for staff. */
 const demoIssuerPath = '/demo/staff';
 const demoClientId = 'audit-pages';
 

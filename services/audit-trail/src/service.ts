@@ -115,7 +115,6 @@ type LogDependencies = Pick<AuditTrailDependencies, 'clock' | 'logger'> & {
   readonly database: AuditDatabase;
 };
 
-/** Starts the log with its partitions, checkpoints, verification and export. */
 function startLog(config: AuditTrailConfig, { database, ...tools }: LogDependencies) {
   const { keys } = config;
   const chain = createChainReader(database);

@@ -72,7 +72,6 @@ type PerProgram = Readonly<Record<(typeof programs)[number], number>>;
 const mapPrograms = (valueOf: (program: (typeof programs)[number]) => number) =>
   Object.fromEntries(programs.map((program) => [program, valueOf(program)])) as PerProgram;
 
-/** Measures the duration of some work, and the CPU that each program uses during it. */
 async function measure(stage: Stage, work: () => Promise<void>) {
   const processes = stage.processes();
   const pids = [process.pid, ...programs.flatMap((program) => processes[program])];
@@ -88,7 +87,6 @@ async function measure(stage: Stage, work: () => Promise<void>) {
   };
 }
 
-/** Returns the CPU of each process. Omits PostgreSQL workers that have exited. */
 function cpuOfEach(pids: readonly number[]): ReadonlyMap<number, number> {
   return new Map(
     pids.flatMap((pid) => {

@@ -31,7 +31,6 @@ function small(text: string): Launch {
   return { context: JSON.stringify(payload), name: payload.identifier[0].value };
 }
 
-/** Validates the payload with our reader, and seals its content. */
 function whole(text: string): Launch {
   const read = readServiceRequest(JSON.parse(text));
   if (!('request' in read)) throw new TypeError(JSON.stringify(read.faults));
@@ -150,7 +149,6 @@ function answer(response: ServerResponse, type: string, body: string): void {
 const script = "location.replace(document.querySelector('a').href)";
 const policy = `default-src 'none'; script-src 'sha256-${createHash('sha256').update(script).digest('base64')}'`;
 
-/** Opens the sealed context, and returns a page of similar length to ours. */
 function page(context: string, place: readonly string[]): string {
   const { launchId } = sealer.open('ticket-context', context, place) as { launchId: string };
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Opening online test requesting</title>

@@ -98,7 +98,6 @@ const describe = (sample: Sample) =>
     .map(([name, mebibytes]) => `${name} ${Math.round(mebibytes)} MiB`)
     .join(', ');
 
-/** Requests launch URLs at a constant rate, and opens each of them. */
 async function launchFor(seconds: number, perSecond: number, stage: Stage): Promise<void> {
   // Fetches a new token each time, because tokens expire after an hour.
   const token = await fetchToken(stage.issuer.url, 'RS256');
@@ -147,7 +146,6 @@ async function forgetExpired(redis: RedisClient): Promise<void> {
   while (cursor !== '0');
 }
 
-/** Returns the resident memory of a process in MiB. */
 function memoryOf(pid: number): number {
   const [, kilobytes] = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
   return (Number(kilobytes) * 1024) / megabyte;

@@ -26,7 +26,6 @@ type AccessOptions = {
   readonly namespace?: string;
 };
 
-/** The paths of the written files, and the users in them. */
 type AccessReport = {
   readonly files: readonly string[];
   readonly redis: readonly string[];
@@ -93,7 +92,6 @@ const isService = (source: EventSource): source is ServiceName => source !== 'op
 /** The names of the services, which are also the names of their folders. */
 export const serviceNames: readonly ServiceName[] = eventSourceNames.filter(isService);
 
-/** The rights of a service in the database: one schema, and privileges on its rows. */
 type DatabaseAccess = Pick<DatabaseRole, 'schema' | 'privileges' | 'exceptions'>;
 
 const change: readonly RowPrivilege[] = ['select', 'insert', 'update', 'delete'];

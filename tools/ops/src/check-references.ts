@@ -148,7 +148,6 @@ type SourceMember = {
   readonly optional?: boolean;
 };
 
-/** Returns the references of variables and volumes at any depth. */
 function namedIn(value: unknown): Reference[] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([member, inner]) => {

@@ -155,7 +155,6 @@ async function openParts(options: PartsOptions) {
   };
 }
 
-/** Connects or embeds the dependencies of the services. */
 async function connectParts({
   environment,
   configs,
@@ -262,7 +261,6 @@ function reachingItself(environment: Environment, platformUrl: string): Environm
 const openEverySealer = (environment: Environment) =>
   openSealers(environment, sealingPurposes, { acceptsShared: true });
 
-/** Reads the configuration of every service, and reports all problems together. */
 function readConfigs(environment: Environment, { portal }: Sandbox) {
   return readTogether({
     identityProvider: () => readIdentityProviderConfig(environment),

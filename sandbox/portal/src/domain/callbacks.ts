@@ -34,7 +34,6 @@ export type Message = { readonly headers: Readonly<Record<string, string>>; read
 /** The seconds by which the time of a callback may differ from the clock (docs/guides/pms.md). */
 const toleranceSeconds = 300;
 
-/** The signature headers of a callback (Standard Webhooks). */
 type Signature = { readonly id: string; readonly signedAt: number; readonly signatures: readonly string[] };
 
 /**

@@ -6,7 +6,6 @@ import { ServiceError } from '@clinical-launch/http/errors';
 import { baseAddressOf } from './client-proxy.ts';
 import type { Portal } from './portal.ts';
 
-/** The documents that `npm run docs` writes. */
 const folder = new URL('../../pages/', import.meta.url);
 
 type Entry = {

@@ -32,7 +32,6 @@ export const wantsPage = ({ request }: Pick<Exchange, 'request'>): boolean =>
 /** The policy of pages that may replace a launched application in the frame of the launch builder. */
 export const inOwnFrame: PagePolicy = { frameAncestors: ["'self'"] };
 
-/** The next step of the developer, by error code. */
 const advice: Readonly<Record<string, string>> = {
   session_required: 'Open the start page. It shows how to sign in with your client.',
   foreign_form: 'Nothing was changed. Use the forms of the developer pages.',

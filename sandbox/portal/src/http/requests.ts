@@ -22,7 +22,6 @@ const wantedFault = compileSchema(
   }),
 );
 
-/** The endpoints that a practice management system calls, with their names on the page. */
 const endpointWords: Partial<Record<EndpointName, string>> = {
   token: 'a token',
   'launch-url': 'a launch URL',

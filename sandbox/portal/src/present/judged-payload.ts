@@ -25,7 +25,6 @@ type JudgedPayload = {
 const maxFormatted = 1_000_000;
 /** The maximum number of values of a payload that is formatted, and whose faults are placed. */
 const maxValues = 20_000;
-/** The maximum number of lines of a payload that is shown completely. */
 const maxLines = 2000;
 /** The number of lines that are shown before and after a fault of a longer payload. */
 const nearLines = 3;
@@ -79,7 +78,6 @@ function lineStartsIn(text: string): readonly number[] {
   return starts;
 }
 
-/** Returns the line and column that a message about invalid JSON or a repeated member contains. */
 function statedPlace({ path, message }: Fault) {
   const [, line, column] = (path === '' && /at line (\d+), column (\d+)$/.exec(message)) || [];
   return line === undefined ? undefined : { line: Number(line), column: Number(column) };

@@ -1,6 +1,5 @@
 import * as openid from 'openid-client';
 
-/** The values that the partner application received or registered at onboarding. */
 type Onboarding = {
   readonly issuer: string;
   readonly clientId: string;

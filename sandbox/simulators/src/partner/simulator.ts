@@ -14,7 +14,6 @@ import { cookiesOf, createSessions, sessionCookie, type Visited } from './sessio
 
 const application = { name: 'Lighthouse Shared Care (simulator)', home: '/demo/partner' };
 
-/** The name of the cookie that identifies the browser that began a launch. */
 const browserCookie = 'partner-browser';
 
 type Pending = Authorization & { readonly browser: string; readonly visited: Visited };

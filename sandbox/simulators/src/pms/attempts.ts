@@ -81,7 +81,6 @@ export function launchAttempts(dependencies: Dependencies): Map<string, Attempt>
   return attempts;
 }
 
-/** Ignores a refusal, which the visitor wants to see and which has been recorded. */
 async function refused(request: Promise<unknown>): Promise<undefined> {
   await request.catch((error: unknown) => {
     if (!(error instanceof LaunchRefused)) throw error;

@@ -19,10 +19,8 @@ import { launchAttempts } from './attempts.ts';
 import type { ReturnedDocuments } from './returned-documents.ts';
 import { shownOrder } from './shown-order.ts';
 
-/** The PMS's record of a launch that it requested. */
 type SentLaunch = { readonly patientId: string; readonly action: Action; readonly originatingId: string };
 
-/** A launch whose URL was issued. */
 type Launched = {
   readonly id: string;
   readonly url: string;

@@ -67,9 +67,7 @@ const inside = (xml: string, name: string): string => all(xml, name)[0] ?? '';
 
 const textOf = (xml: string, name: string): string => plainText(inside(xml, name));
 
-/** Converts YYYYMMDD to a date for people. */
 const dayOf = (text: string): string =>
   shownDate([text.slice(0, 4), text.slice(4, 6), text.slice(6, 8)].join('-'));
 
-/** Converts YYYYMMDDhhmmss to a date and time for people. */
 const timeOf = (text: string): string => `${dayOf(text)} at ${text.slice(8, 10)}:${text.slice(10, 12)}`;

@@ -31,7 +31,6 @@ const actionLabels: Readonly<Record<Action, string>> = {
   LocationSampleQueue: "Practice's sample queue",
   LocationReportList: "Practice's requests",
 };
-/** The advice to a user, by the reason of the refusal (docs/reference/errors.md). */
 const adviceByReason = new Map([
   [
     'token_used',

@@ -114,7 +114,6 @@ function createStore(): Adapter {
   };
 }
 
-/** A member of staff at the demo's identity provider. */
 type Person = {
   readonly sub: string;
   readonly username: string;

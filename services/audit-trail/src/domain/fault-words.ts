@@ -184,7 +184,6 @@ const tokenReasons: Readonly<Record<Exclude<TokenReason, RefusalCode>, Row>> = {
   wrong_scope: ['The application asked for access by a name that does not exist.', askBoth],
 };
 
-/** The reasons for which a desktop launch was refused or ended. */
 const desktopReasons: Readonly<Record<AuthorizeReason | RevocationReason, Row>> = {
   faulty_parameters: ['The application asked to sign in with parameters that are not valid.', askPartner],
   unknown_launch: ['The launch is unknown or has expired.', startFromHost],

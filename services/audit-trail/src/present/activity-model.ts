@@ -23,7 +23,6 @@ type ActivityOptions = {
  * is unknown.
  */
 type Figure = { readonly value: number; readonly href: string | undefined };
-/** The parameters of the address of a page of results. */
 type Found = Readonly<Record<string, string>>;
 
 /** Returns the table of the last hours with a bar for each figure, and the tables of clients and refusals. */

@@ -159,7 +159,6 @@ async function storedOf(transaction: Transaction<AuditTables>, fresh: readonly A
 
 type ChainedRow = { readonly row: AuditRow; readonly hash: Buffer; readonly seal: Buffer };
 
-/** Appends the rows to the chains of their partitions. */
 async function chained(
   transaction: Transaction<AuditTables>,
   rows: readonly Unchained[],

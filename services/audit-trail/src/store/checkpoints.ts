@@ -106,7 +106,6 @@ const lastOf = (transaction: Transaction<AuditTables>) =>
 
 type Signed = { readonly partition: string; readonly end: ChainEnd; readonly kind: Checkpoint['kind'] };
 
-/** Returns whether a checkpoint already covers this row. */
 async function isSigned(
   transaction: Transaction<AuditTables>,
   { partition, end, kind }: Signed,

@@ -53,7 +53,6 @@ export function startLogoutDelivery(dependencies: Dependencies): DeliveryWorker 
   });
 }
 
-/** Posts a logout token to the currently registered address of its partner. */
 async function deliver(
   { realms, keyRing, fetchOutbound, clock }: Dependencies,
   { realm: name, clientId, launchId, traceparent }: DueLogout,

@@ -53,7 +53,6 @@ function validate(sent: unknown): Ending {
   });
 }
 
-/** The number of launches that are revoked at the same time. */
 const concurrency = 100;
 
 /** Revokes launches. Returns the number of launches that had not reached their absolute end. */

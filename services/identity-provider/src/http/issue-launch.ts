@@ -86,7 +86,6 @@ export function issueLaunch(dependencies: IssueLaunchDependencies): Handler<Desk
   });
 }
 
-/** A request of an authenticated host application. */
 type HostExchange = DesktopExchange & { readonly host: Caller };
 
 /**

@@ -191,7 +191,6 @@ function keysOf(realm: IssuingRealm, keys: readonly StoredKey[]): StoredKey[] {
   return keys.filter((key) => key.realm === realm.name);
 }
 
-/** Creates the error for signing keys that are missing, or that were read too long ago. */
 const keysOutOfReach = (cause: unknown) =>
   temporarilyUnavailable('The signing keys are not available', { cause });
 

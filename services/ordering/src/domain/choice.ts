@@ -244,7 +244,6 @@ function wantedCodes(draft: Draft, { action, ticked, was }: Omit<Choice, 'search
   );
 }
 
-/** Returns the codes of the tests that a button adds. */
 function addedBy(action: ChoiceAction): readonly string[] {
   switch (action.kind) {
     case 'add':

@@ -30,7 +30,6 @@ export const notKnown = 'Not known';
 /** The day, month and year that a user typed. */
 export type TypedDate = { readonly day: string; readonly month: string; readonly year: string };
 
-/** A typed answer to a question about a date, and whether the user ticked `Not known`. */
 type AnsweredDate = TypedDate & { readonly isUnknown: boolean };
 
 /**

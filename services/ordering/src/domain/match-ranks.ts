@@ -181,7 +181,6 @@ const isExactly = (phrase: string, { phrases }: SearchName) =>
 
 const isSameWord = (typed: string, word: string) => singular(typed) === singular(word);
 
-/** Returns whether the name of a test begins with the complete words of the query. */
 function startsTitle({ words }: SearchQuery, { title }: SearchEntry): boolean {
   return words.every((word, index) => isSameWord(word, title.sequence[index] ?? ''));
 }

@@ -247,7 +247,6 @@ function readCollection({
   return { faults: reading.faults.map(({ field, message }) => ({ field: fields[field], message })) };
 }
 
-/** Returns whether the samples of a test are collected at different times. */
 const hasTimedSamples = ({ samples }: Orderable) => new Set(samples.map(({ timing }) => timing)).size > 1;
 
 /** Returns whether these tests need a sample from the patient. */

@@ -17,7 +17,6 @@ export async function readSentForm(exchange: Exchange): Promise<URLSearchParams>
   return form;
 }
 
-/** The next step for the user, by the HTTP status of the error page. */
 const advice: Readonly<Record<number, string>> = {
   401: 'Start again from your practice system. We keep a request that you did not submit for 24 hours. Open the same patient to continue it.',
   403: 'Go back to your practice system and start again from there.',
@@ -29,7 +28,6 @@ const advice: Readonly<Record<number, string>> = {
 
 const keptText = 'What you typed is kept on this page. Wait a few seconds, then try again.';
 
-/** The page titles for errors of the shared libraries, whose messages are for developers. */
 const titles: Readonly<Record<number, string>> = {
   405: 'Page not found',
   429: 'Too many requests in a short time',

@@ -81,7 +81,6 @@ export function postSamples(dependencies: Dependencies): Handler<RequestVisit> {
   };
 }
 
-/** Shows the page with the typed fields and their errors. */
 async function showFaults(
   visit: RequestVisit,
   dependencies: Dependencies,

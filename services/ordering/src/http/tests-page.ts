@@ -146,7 +146,6 @@ export function postMatches(dependencies: Dependencies): Handler<ChoosingVisit> 
   };
 }
 
-/** Returns the view model of the panel that lists the chosen tests. */
 async function chosenPanel(visit: ChoosingVisit, draft: Draft, { database }: Dependencies) {
   const selected = await selectTests(database, visit, draft);
   const { patient, changed, catalogue, now } = visit;

@@ -70,7 +70,6 @@ export function presentCatalogue({ draft, catalogue, own, patient, search }: Cat
   };
 }
 
-/** Returns the label of a test: `Full blood count (FBC)`. */
 const labelOf = ({ name = '', abbreviation }: Partial<Orderable> = {}) =>
   abbreviation === undefined ? name : `${name} (${abbreviation})`;
 

@@ -144,7 +144,6 @@ function linesOf(changed: TestRequest | undefined, codes: readonly string[]) {
     .map((line) => ({ code: codeOf(line), name: line.description, isTaken: line.status === 'S' }));
 }
 
-/** Returns the codes of the request's tests whose samples are collected. */
 const takenCodes = (changed: TestRequest | undefined) =>
   changed?.batches.flatMap(({ tests }) => tests.filter(({ status }) => status === 'S').map(codeOf)) ?? [];
 

@@ -32,7 +32,6 @@ export type ShortcutsBasis = {
   readonly timeZone: string;
 };
 
-/** The maximum number of tests in the panel of the most requested tests. */
 const maxMostRequested = 16;
 
 /**

@@ -21,7 +21,6 @@ type AddedBy = {
   added_at: ColumnType<Date, string, never>;
 };
 
-/** The chosen window of each browser (`ChosenWindow`), and the opened launches. */
 type WindowTables = {
   browsers: {
     /** The SHA-256 of the browser's cookie. */

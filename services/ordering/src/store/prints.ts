@@ -50,7 +50,6 @@ export async function insertPrint(
     .execute();
 }
 
-/** The request, and the date of birth in the launch (YYYY-MM-DD). */
 type Birth = { readonly guid: string; readonly birthDate: string };
 
 /** Returns whether a user has confirmed that a request is for the patient with this date of birth. */

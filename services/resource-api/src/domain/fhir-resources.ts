@@ -148,7 +148,6 @@ function telecomOf(details: DesktopPatient['contact-details'][number]) {
   });
 }
 
-/** Returns the members that are not blank, with their names in lower case. */
 const membersOf = (details: object): [name: string, value: string][] =>
   Object.entries(details).flatMap(([name, value]) =>
     typeof value === 'string' && value.trim() !== '' ? [[name.toLowerCase(), value.trim()]] : [],

@@ -115,7 +115,6 @@ function authenticationOf(client: AnyClient): string[] {
   ];
 }
 
-/** Returns a table whose columns are as wide as their widest cell. */
 function table(rows: readonly (readonly string[])[]): string[] {
   const widths = (rows[0] ?? []).map((_cell, column) =>
     Math.max(...rows.map((row) => row[column]?.length ?? 0)),

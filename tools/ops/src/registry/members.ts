@@ -13,7 +13,6 @@ export type Member = {
   readonly read: (values: readonly string[]) => unknown;
 };
 
-/** The schema keywords from which an option is derived. */
 type Described = {
   readonly title?: string;
   readonly type?: unknown;

@@ -32,13 +32,11 @@ export const addressNotReadable = () =>
     message: 'The address contains a value that cannot be searched for',
   });
 
-/** The titles of errors whose messages are written for developers, by status. */
 const titles: Readonly<Record<number, string>> = {
   405: pageNotFound().message,
   429: 'Too many requests in a short time',
 };
 
-/** The next step for the reader, by error code. */
 const advice: Readonly<Record<string, string>> = {
   sign_in_failed: 'Open the audit trail again.',
   invalid_request: 'Open the audit trail again.',

@@ -166,7 +166,6 @@ type FetchRequest = {
   readonly body?: unknown;
 };
 
-/** Converts an answer to a `Response`, with the media type that the library checks. */
 function asJson(answer: Parameters<typeof asResponse>[0]): Response {
   const response = asResponse(answer);
   const type = answer.headers['content-type'];

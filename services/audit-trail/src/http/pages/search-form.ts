@@ -18,7 +18,6 @@ const outcomes: readonly AuditOutcome[] = ['success', 'refused', 'failed'];
 const isOutcome = (text: string): text is AuditOutcome => outcomes.some((outcome) => outcome === text);
 const reasonForm = /^[a-z_]{1,60}$/;
 const minuteMs = 60_000;
-/** The sealing purpose of a caller's identifier in an address. The identifier may contain anything. */
 const identifierPurpose = 'audit-identifier';
 
 type Sealing = { readonly sealer: Sealer };

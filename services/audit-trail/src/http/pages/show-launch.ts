@@ -26,7 +26,6 @@ export function showLaunch(dependencies: PagesDependencies): Handler<Visit> {
   };
 }
 
-/** The periods that a reader can choose, with the length of their intervals. */
 const periods = [
   { hours: 1, intervalMinutes: 5, text: 'Last hour' },
   { hours: 6, intervalMinutes: 30, text: 'Last 6 hours' },
