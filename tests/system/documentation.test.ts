@@ -10,7 +10,7 @@ import { describe, expect, it } from '@jest/globals';
 import { developerPages, pagesFolder } from '../../tools/docs/developer-pages.ts';
 import { generatedDocuments } from '../../tools/docs/docs.ts';
 import { requiredSettings, services } from '../../tools/docs/settings.ts';
-import { root, run } from './run-command.ts';
+import { mainOf, root, run } from './run-command.ts';
 
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
 const tracked = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
@@ -165,7 +165,7 @@ describe('the documents of the developer portal', () => {
 
 describe('docs/reference/settings.md', () => {
   it.each(services)('lists exactly the settings that %s requires in production', async (service) => {
-    const start = run(process.execPath, [`services/${service}/src/main.ts`], {
+    const start = run(process.execPath, [mainOf(service)], {
       NODE_ENV: 'production',
       REDIS_URL: '',
       AMQP_URL: '',

@@ -17,7 +17,7 @@ import { findFreePort } from '@clinical-launch/testing/servers/private-server';
 import { createTestDatabase } from '@clinical-launch/testing/test-storage';
 import { fixedRegistry, readRegistryFile } from '@clinical-launch/trust/registry-file';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { root, run } from './run-command.ts';
+import { mainOf, root, run } from './run-command.ts';
 
 const demoRegistry = `${root}sandbox/simulators/registry.json`;
 const registryOfDemo = readRegistryFile(demoRegistry, { publicUrl: 'https://launch.example' });
@@ -96,7 +96,7 @@ describe('a service', () => {
   it.each(services)(
     '%s in production refuses to start with unset sealing keys, an http address or the demo registry, and reports every problem',
     async (name) => {
-      const start = run(process.execPath, [`services/${name}/src/main.ts`], demoInProduction);
+      const start = run(process.execPath, [mainOf(name)], demoInProduction);
       expect(await start.exited).toBe(1);
       const missing = [...start.output().matchAll(/SEALING_KEYS_([A-Z_]+) is not set/g)];
       expect(missing.map(([, purpose]) => purpose)).toEqual(sealingSettings[name]);
@@ -116,7 +116,7 @@ describe('a service', () => {
   it.each(services)(
     '%s does not start even as a demo without the addresses of its servers, and reports the missing settings',
     async (name) => {
-      const start = run(process.execPath, [`services/${name}/src/main.ts`], { NODE_ENV: 'demo' });
+      const start = run(process.execPath, [mainOf(name)], { NODE_ENV: 'demo' });
       expect(await start.exited).toBe(1);
       const missing = [...start.output().matchAll(/(REDIS_URL|AMQP_URL|DATABASE_URL) is not set/g)];
       const parts = secretFilesOf(name).filter((file) => file.endsWith('-url'));
@@ -132,7 +132,7 @@ describe('a service', () => {
       const files = [...own, ...keys].map((file) => [`${settingOf(file)}_FILE`, join(demoSecrets, file)]);
       const environment = { ...demoInProduction, ...Object.fromEntries(files) };
       for (const part of ['REDIS_URL', 'AMQP_URL', 'DATABASE_URL']) delete environment[part];
-      const start = run(process.execPath, [`services/${name}/src/main.ts`], environment);
+      const start = run(process.execPath, [mainOf(name)], environment);
       expect(await start.exited).toBe(1);
       const refused = [
         ...start.output().matchAll(/(\w+) (?:is|contains) [a-z ]+ of the demo, which is publicly known/g),
@@ -150,7 +150,7 @@ describe('a service', () => {
 
   it.each(services)('%s does not start with an unknown NODE_ENV', async (name) => {
     const environment = { ...demoInProduction, NODE_ENV: 'prod', SEALING_KEYS: sealingKeys };
-    const start = run(process.execPath, [`services/${name}/src/main.ts`], environment);
+    const start = run(process.execPath, [mainOf(name)], environment);
     expect(await start.exited).toBe(1);
     expect(start.output()).toContain('NODE_ENV must be one of development, demo, test, production');
   });

@@ -6,6 +6,15 @@ import { afterEach } from '@jest/globals';
 
 /** The root folder of the repository. */
 export const root = fileURLToPath(new URL('../../', import.meta.url));
+
+const ofSandbox: Readonly<Record<string, string>> = {
+  'developer-portal': 'portal',
+  simulators: 'simulators',
+};
+
+/** Returns the entry point of a service, of the developer portal or of the simulators, relative to the root. */
+export const mainOf = (name: string) =>
+  `${name in ofSandbox ? `sandbox/${ofSandbox[name]}` : `services/${name}`}/src/main.ts`;
 const running: ChildProcess[] = [];
 const databases: Awaited<ReturnType<typeof createTestDatabase>>[] = [];
 afterEach(async () => {

@@ -51,7 +51,7 @@ export function render(overlay: Overlay, door: Door = 'ingress'): readonly Manif
   const line = /^( {2}- \.\.\/\.\.\/components\/)ingress$/m;
   try {
     cpSync(`${root}k8s`, `${folder}/k8s`, { recursive: true });
-    for (const name of ['deploy', 'tools']) symlinkSync(`${root}${name}`, `${folder}/${name}`);
+    for (const name of ['deploy', 'sandbox']) symlinkSync(`${root}${name}`, `${folder}/${name}`);
     const text = readFileSync(file, 'utf8');
     if (!line.test(text)) throw new Error(`The overlay ${overlay} does not use the component ingress`);
     writeFileSync(file, text.replace(line, `$1${door}`));
