@@ -103,13 +103,6 @@ describe('the page of a launch', () => {
     );
   });
 
-  it('shows no waterfall for a single event', async () => {
-    const refusal = (correlationId: string) =>
-      anEvent('access.token.refused.v1', { correlationId, data: { status: 401, reason: 'wrong_secret' } });
-    expect((await pageOf(refusal)).html).not.toContain('app-waterfall');
-    expect((await pageOf((guid) => aLaunch(guid), refusal)).html).toContain('app-waterfall');
-  });
-
   it('lists the faults of a payload, and drafts a message to the supplier', async () => {
     const refused = (data: object) => (correlationId: string) =>
       anEvent('launch.url.refused.v1', {

@@ -10,55 +10,9 @@ export type Verdict = {
   readonly advice: string;
 };
 
-/**
- * The events of one service in a launch. `from` is the time of the event that caused the first event, or of
- * the first event itself.
- */
-export type Lane = {
-  readonly source: string;
-  readonly from: number;
-  readonly to: number;
-  readonly entries: readonly LogEntry[];
-};
-
-/**
- * For each type of event, the types that can cause it. The cause of an event is the latest earlier event of
- * one of these types.
- */
-const causesOf: Readonly<Record<string, readonly string[]>> = {
-  'launch.token.redeemed.v1': ['launch.url.issued.v1'],
-  'launch.token.refused.v1': ['launch.url.issued.v1'],
-  'order.viewed.v1': ['launch.token.redeemed.v1'],
-  'orders.listed.v1': ['launch.token.redeemed.v1'],
-  'order.submitted.v1': ['launch.token.redeemed.v1'],
-  'order.document.rendered.v1': ['order.submitted.v1'],
-  'order.document.returned.v1': ['order.document.rendered.v1'],
-  'order.document.delivered.v1': ['order.document.rendered.v1'],
-  'order.document.delivery.failed.v1': ['order.document.rendered.v1'],
-  'resource.read.v1': ['desktop.tokens.issued.v1'],
-};
-
-/** Returns the lanes of the services, ordered by their first event. */
-export function lanesOf(entries: readonly LogEntry[]): readonly Lane[] {
-  const ordered = inOrder(entries);
-  const bySource = Map.groupBy(ordered, ({ source }) => source);
-  return [...bySource].flatMap(([source, own]) => {
-    const [first] = own;
-    const last = own.at(-1);
-    if (first === undefined || last === undefined) return [];
-    return [{ source, from: beginOf(first, ordered), to: last.time.getTime(), entries: own }];
-  });
-}
-
 /** Sorts entries by time. */
 export const inOrder = (entries: readonly LogEntry[]): readonly LogEntry[] =>
   entries.toSorted((one, other) => one.time.getTime() - other.time.getTime());
-
-function beginOf(entry: LogEntry, ordered: readonly LogEntry[]): number {
-  const causes = causesOf[entry.type] ?? [];
-  const cause = ordered.findLast((one) => causes.includes(one.type) && one.time <= entry.time);
-  return (cause ?? entry).time.getTime();
-}
 
 /** Returns the GUID of the launch that a request belongs to, if it differs from the request's own GUID. */
 export const launchNamedIn = (entries: readonly LogEntry[], guid: string): string | undefined =>

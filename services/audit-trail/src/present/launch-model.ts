@@ -1,9 +1,6 @@
-import { serviceNameOf } from '../domain/event-words.ts';
 import {
   inOrder,
   issuedTypes,
-  type Lane,
-  lanesOf,
   launchNamedIn,
   payloadFaultsOf,
   verdictOf,
@@ -28,7 +25,6 @@ export function presentLaunch({ guid, entries, now, write, isCut }: LaunchOption
   const ordered = inOrder(entries);
   const start = ordered[0]?.time.getTime() ?? now;
   const isLaunch = ordered.some(({ type }) => /^(launch\.url|desktop\.launch)\.issued/.test(type));
-  const lanes = lanesOf(ordered);
   const launch = launchNamedIn(ordered, guid);
   return {
     guid,
@@ -39,8 +35,6 @@ export function presentLaunch({ guid, entries, now, write, isCut }: LaunchOption
     parties: partiesOf(ordered),
     signIn: signInOf(ordered, write),
     references: [...new Set(ordered.flatMap(({ orderReferences }) => orderReferences ?? []))],
-    // A single event has no duration.
-    waterfall: ordered.length < 2 ? undefined : waterfallOf(lanes, start),
     ...presentFaults(ordered, guid),
     rows: ordered.map((entry, index) => ({
       ...presentEntry(entry, write),
@@ -100,42 +94,3 @@ function signInOf(ordered: readonly LogEntry[], write: WriteTime): string {
   const time = authTime === undefined ? undefined : write(authTime * 1000).text;
   return [factOf(issued, 'acr'), listOf(issued, 'amr').join(' '), time].filter(Boolean).join(', ');
 }
-
-const laneHeight = 44;
-const axisHeight = 28;
-const width = 720;
-const smallestBar = 4;
-
-/** Returns the geometry of the waterfall: a lane for each service, a mark for each event. */
-function waterfallOf(lanes: readonly Lane[], start: number) {
-  const end = Math.max(...lanes.map(({ to }) => to));
-  const span = Math.max(end - start, 1);
-  const place = (time: number) => round(((time - start) / span) * (width - smallestBar));
-  return {
-    width,
-    height: axisHeight + lanes.length * laneHeight,
-    total: writtenDuration(end - start),
-    // A span of a few milliseconds cannot be divided into quarters.
-    ticks: (span < 8 ? [0, 1] : [0, 0.25, 0.5, 0.75, 1]).map((part) => ({
-      x: round(part * (width - smallestBar)),
-      text: part === 0 ? '0' : writtenDuration(part * span),
-      anchor: part === 0 ? 'start' : part === 1 ? 'end' : 'middle',
-    })),
-    lanes: lanes.map(({ source, from, to, entries }, index) => ({
-      name: serviceNameOf(source),
-      duration: writtenDuration(to - from),
-      from: from === start ? '–' : writtenDuration(from - start),
-      y: axisHeight + index * laneHeight,
-      x: place(from),
-      width: round(Math.max(place(to) - place(from), 0) + smallestBar),
-      isBad: entries.some(({ outcome }) => outcome !== 'success'),
-      marks: entries.map(({ time, outcome }) => ({
-        x: round(place(time.getTime()) + smallestBar / 2),
-        isBad: outcome !== 'success',
-      })),
-      events: entries.length,
-    })),
-  };
-}
-
-const round = (value: number): number => Math.round(value * 10) / 10;
