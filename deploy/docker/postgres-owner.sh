@@ -1,5 +1,5 @@
 # The PostgreSQL image runs this script once, when it creates the database. The script creates the owner of
-# the database, who is not a superuser. `npm run ops -- migrate` signs in as the owner to create the schemas
+# the database, who is not a superuser. `./clinical-launch migrate` signs in as the owner to create the schemas
 # and roles of the services.
 owner=$(sed -n 's#^postgres://\([^:]*\):.*#\1#p' /run/secrets/database-url)
 password=$(sed -n 's#^postgres://[^:]*:\([^@]*\)@.*#\1#p' /run/secrets/database-url)

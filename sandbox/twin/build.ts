@@ -125,7 +125,7 @@ function writeTwin(): void {
     license,
     type,
     engines,
-    bin: { 'clinical-launch': 'src/main.js' },
+    bin: { 'clinical-launch-twin': 'src/main.js' },
     dependencies,
     bundleDependencies: Object.keys(dependencies),
   });

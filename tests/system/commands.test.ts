@@ -13,6 +13,47 @@ const otherNames = {
   HL7UK_NS: 'https://hl7uk.another.example',
 };
 
+describe('./clinical-launch', () => {
+  const list = './clinical-launch registry list --file sandbox/simulators/registry.json';
+
+  it('prints one JSON document and nothing else with --json, from any folder', async () => {
+    const command = run(
+      'sh',
+      ['-c', `${root}${list.slice(2).replace('sandbox', `${root}sandbox`)} --json | jq -r 'keys[0]'`],
+      {},
+      tmpdir(),
+    );
+    expect([await command.exited, command.output()]).toEqual([0, 'clients\n']);
+  });
+
+  it('ends quietly when the reader of its output has gone', async () => {
+    const command = run('bash', ['-c', `set -o pipefail; ${list} | true`]);
+    expect([await command.exited, command.output()]).toEqual([0, '']);
+  });
+
+  it('prints the faults of a command line to the errors, and exits with 2', async () => {
+    const command = run('bash', ['-c', './clinical-launch registri list >/dev/null']);
+    expect([await command.exited, command.output()]).toEqual([
+      2,
+      "error: unknown command 'registri' (Did you mean registry?)\n",
+    ]);
+  });
+
+  it('starts the platform as npm start does, at the port of --port, until SIGTERM', async () => {
+    const port = String(await findFreePort());
+    const start = run('./clinical-launch', ['start', '--port', port], { DATABASE_URL: await ownDatabase() });
+    await start.said(new RegExp(`^ready http://localhost:${port}$`, 'm'));
+    start.child.kill('SIGTERM');
+    expect(await start.exited).toBe(0);
+  });
+
+  it('exits with 1 if the demo fails', async () => {
+    const demo = run('./clinical-launch', ['demo'], { BASE_URL: 'http://127.0.0.1:1' });
+    expect(await demo.exited).toBe(1);
+    expect(demo.output()).toContain('The demo failed');
+  });
+});
+
 describe('npm start', () => {
   it('serves at the printed address, reports health at another port, and stops cleanly on SIGTERM', async () => {
     const port = String(await findFreePort());

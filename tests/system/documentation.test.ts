@@ -90,7 +90,7 @@ describe('a document', () => {
   });
 
   it.each(documents)('%s names only existing commands of the operator’s tool', (path) => {
-    const commands = read(path).matchAll(/npm run ops -- ([a-z-]+)(?: ([a-z][a-z-]+)\b)?/g);
+    const commands = read(path).matchAll(/\.\/clinical-launch ([a-z-]+)(?: ([a-z][a-z-]+)\b)?/g);
     const unknown = [...commands].filter(([, tool = '', command]) => {
       const found = loaded.get(tool);
       if (found === undefined) return true;

@@ -84,7 +84,7 @@ function runOn({ url }: Database, command: string, folder: string): void {
   execFileSync('sh', ['-c', own], { cwd: folder, env: { ...process.env, ...server } });
 }
 
-/** Runs `npm run ops -- audit` on a database. */
+/** Runs `./clinical-launch audit` on a database. */
 async function audit(database: Database, ...args: string[]) {
   const command = run('node', ['tools/ops/src/main.ts', 'audit', ...args], { DATABASE_URL: database.url });
   return { code: await command.exited, output: command.output() };

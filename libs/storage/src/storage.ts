@@ -119,7 +119,7 @@ async function migrate(
   } catch (error) {
     if (error instanceof StorageUnavailable || error instanceof SchemaTooNewError) throw error;
     if (isForbidden(error)) {
-      const message = `The schema ${schema} is not up to date. Run \`npm run ops -- migrate\`, then start again`;
+      const message = `The schema ${schema} is not up to date. Run \`./clinical-launch migrate\`, then start again`;
       throw new Error(message, { cause: error });
     }
     throw new Error(`The migration of the schema ${schema} failed`, { cause: error });

@@ -51,7 +51,7 @@ describe('the imports between packages', () => {
     'sandbox/portal': [...libs, 'conformance'],
     'sandbox/simulators': [...ground, 'http', 'pages', 'process', 'trust', 'pms-client'],
     'tools/platform': [...libs, ...services],
-    'tools/ops': [...libs, ...services],
+    'tools/ops': [...libs, 'platform', ...services],
     'sandbox/twin': [...shared, 'conformance', 'pages', 'process', 'trust', 'platform', 'simulators'],
   };
 

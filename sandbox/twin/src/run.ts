@@ -20,7 +20,7 @@ type Command = Description & {
  */
 export async function runTwin(args: readonly string[]): Promise<number | undefined> {
   const terminal = { output: process.stdout, errors: process.stderr };
-  const program = createProgram('clinical-launch', terminal, version());
+  const program = createProgram('clinical-launch-twin', terminal, version());
   let code: number | undefined = 0;
   const add = (parent: typeof program, name: string, { run, ...description }: Command) =>
     addCommand(parent, name, description, {

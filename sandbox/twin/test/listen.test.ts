@@ -57,7 +57,7 @@ afterAll(async () => {
 });
 afterEach(() => void running?.kill('SIGKILL'));
 
-/** Starts `clinical-launch listen`, and collects what it prints in `output`. */
+/** Starts `clinical-launch-twin listen`, and collects what it prints in `output`. */
 function startListening(clientSecret = secret) {
   output = '';
   const args = ['listen', '--client', client, '--url', url, '--forward-to', receiver.url];
@@ -89,7 +89,7 @@ async function deliver(id: string, body: string): Promise<number> {
   return status;
 }
 
-describe('clinical-launch listen', () => {
+describe('clinical-launch-twin listen', () => {
   it('waits until the platform runs, passes callbacks on unchanged, and reports each status', async () => {
     const exited = startListening();
     await isPrinted('the platform does not answer, trying again');

@@ -9,13 +9,13 @@ import { describe, expect, it } from '@jest/globals';
 
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 
-/** Runs `clinical-launch` until it ends. */
+/** Runs `clinical-launch-twin` until it ends. */
 function run(...args: string[]) {
   const { status, stdout, stderr } = spawnSync(process.execPath, [main, ...args], { encoding: 'utf8' });
   return { status, stdout, stderr };
 }
 
-describe('clinical-launch', () => {
+describe('clinical-launch-twin', () => {
   it('lists its commands with --help, and their options with <command> --help', () => {
     expect(run('--help')).toMatchObject({
       status: 0,

@@ -19,7 +19,7 @@ const check: Option = {
   summary: 'Lists the pending migrations; exits with 1 if there are any',
 };
 
-/** `npm run ops -- migrate` */
+/** `./clinical-launch migrate` */
 export const migrateDatabase: ToolCommand = {
   details:
     'With SERVICE_SECRETS_DIR, also creates a PostgreSQL role for each service that can access only its own schema,\n' +
@@ -56,7 +56,7 @@ const kubernetes: Option = {
   summary: 'Also writes a kustomization with the Secrets of the production overlay, and ExternalSecrets',
 };
 
-/** `npm run ops -- secrets` */
+/** `./clinical-launch secrets` */
 export const secrets: ToolCommand = {
   details:
     'Creates sealing keys, event keys, and a user and password for each service on each server. Existing files are\n' +
@@ -70,7 +70,7 @@ export const secrets: ToolCommand = {
   },
 };
 
-/** `npm run ops -- access` */
+/** `./clinical-launch access` */
 export const access: ToolCommand = {
   details:
     'They contain a user for each service with only the rights that it needs, the exchanges and queues of the\n' +
@@ -90,7 +90,7 @@ export const access: ToolCommand = {
   },
 };
 
-/** `npm run ops -- deploy` */
+/** `./clinical-launch deploy` */
 export const deploy: Group = {
   commands: {
     check: {

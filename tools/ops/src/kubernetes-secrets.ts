@@ -62,7 +62,7 @@ export function howToCreate(source: string, keys: readonly string[], namespace =
   if (generated.has(source)) {
     const files = keys.map((key) => `<directory>/services/${name}/${key}`).join(', ');
     const stored = files && `store ${files}, remove <directory>/kustomization.yaml, and run `;
-    return `${stored}npm run ops -- secrets --kubernetes <directory> && kubectl apply -k <directory>`;
+    return `${stored}./clinical-launch secrets --kubernetes <directory> && kubectl apply -k <directory>`;
   }
   const create = `kubectl -n ${namespace} create`;
   if (source === 'Secret launch-tls') return `${create} secret tls ${name} --cert=tls.crt --key=tls.key`;

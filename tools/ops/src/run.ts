@@ -32,7 +32,7 @@ const json: Option = { name: 'json', summary: 'Prints the result as one JSON val
  */
 export async function runOps({ args, environment, terminal, now }: RunOptions): Promise<number> {
   let code = 0;
-  const program = createProgram('npm run ops --', terminal, version);
+  const program = createProgram('clinical-launch', terminal, version);
   const add = (parent: typeof program, name: string, command: Command) =>
     addCommand(
       parent,

@@ -1,4 +1,5 @@
 import type { Tool } from './command.ts';
+import { hasPlatform } from './platform.ts';
 
 /**
  * The tools of the operator, by name. A command loads only its own tool, because loading all tools takes a
@@ -7,6 +8,16 @@ import type { Tool } from './command.ts';
 export const tools: Readonly<
   Record<string, { readonly summary: string; readonly load: () => Promise<Tool> }>
 > = {
+  ...(hasPlatform && {
+    start: {
+      summary: 'Starts the whole platform on this machine, with the demo outside production.',
+      load: async () => (await import('./platform.ts')).start,
+    },
+    demo: {
+      summary: 'Plays both launches against a platform of its own, or the platform at BASE_URL.',
+      load: async () => (await import('./platform.ts')).demo,
+    },
+  }),
   registry: {
     summary:
       'Changes the registry file: realms, clients, partners, trusted issuers. Services apply changes without a restart.',

@@ -53,7 +53,7 @@ async function asSuperuser(...statements: string[]) {
   await client.end();
 }
 
-describe('npm run ops -- audit export', () => {
+describe('./clinical-launch audit export', () => {
   it('prints the matching events, one per line, and is audited itself', async () => {
     const { code, output, errors } = await ops(
       'export',
@@ -83,7 +83,7 @@ describe('npm run ops -- audit export', () => {
   });
 });
 
-describe('npm run ops -- audit verify', () => {
+describe('./clinical-launch audit verify', () => {
   it('finds no faults in an unchanged audit trail', async () => {
     const { code, output } = await ops('verify', '--day', '2026-03-02');
     expect([code, output]).toEqual([0, '1 rows and 0 checkpoints verified, 0 faults\n']);
@@ -131,7 +131,7 @@ describe('npm run ops -- audit verify', () => {
   });
 });
 
-describe('npm run ops -- audit checkpoints', () => {
+describe('./clinical-launch audit checkpoints', () => {
   it('prints nothing if no checkpoint has been signed', async () => {
     expect(await ops('checkpoints')).toMatchObject({ code: 0, output: '' });
   });

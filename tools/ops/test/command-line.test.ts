@@ -22,9 +22,11 @@ async function run(...args: string[]) {
   return { code, output: String(output.read() ?? ''), errors: String(errors.read() ?? '') };
 }
 
-describe('npm run ops', () => {
+describe('clinical-launch', () => {
   it('contains all tools of the operator', () => {
     expect(Object.keys(tools)).toEqual([
+      'start',
+      'demo',
       'registry',
       'deliveries',
       'dead-letters',
@@ -56,7 +58,7 @@ describe('npm run ops', () => {
     expect(await run(...args)).toEqual({
       code: 2,
       output: '',
-      errors: expect.stringMatching(/^Usage: npm run ops -- [^]*Commands:/),
+      errors: expect.stringMatching(/^Usage: clinical-launch [^]*Commands:/),
     });
   });
 
@@ -87,12 +89,12 @@ describe('npm run ops', () => {
 });
 
 describe.each(commands)(
-  'npm run ops -- %s',
+  'clinical-launch %s',
   (path, { summary, options = [], arguments: positionals = [] }) => {
     it('describes its purpose, arguments and exit codes with --help', async () => {
       const { code, output, errors } = await run(...path.split(' '), '--help');
       expect([code, errors]).toEqual([0, '']);
-      expect(output).toContain(`Usage: npm run ops -- ${path}`);
+      expect(output).toContain(`Usage: clinical-launch ${path}`);
       const oneLine = output.replaceAll(/\s+/g, ' ');
       for (const text of [summary, '--json', 'Exits with 0']) expect(oneLine).toContain(text);
       for (const { name } of options) expect(output).toContain(`\n  --${name}`);

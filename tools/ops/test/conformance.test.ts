@@ -64,7 +64,7 @@ const encoded = (value: object) => Buffer.from(JSON.stringify(value)).toString('
 const payloadOf = (statement: string): object =>
   JSON.parse(Buffer.from(statement.split('.')[1] ?? '', 'base64url').toString());
 
-describe('npm run ops -- conformance verify', () => {
+describe('./clinical-launch conformance verify', () => {
   it('prints each requirement of a valid statement, and exits with 0', async () => {
     const { code, output, errors } = await verify(`${await sign(conformant)}\n`);
     expect([code, errors]).toEqual([0, '']);

@@ -93,7 +93,7 @@ describe('the dead-letters command', () => {
 
   it('exits with 2 and prints the fault of wrong arguments', async () => {
     for (const [args, fault] of [
-      [[], 'Usage: npm run ops -- dead-letters'],
+      [[], 'Usage: clinical-launch dead-letters'],
       [['list'], "missing required argument 'consumer'"],
       [['list', consumer, 'more'], 'too many arguments'],
       [['forget', consumer], "unknown command 'forget'"],

@@ -9,7 +9,7 @@ import { runOpsHere } from './run-ops.ts';
 const directory = mkdtempSync(join(tmpdir(), 'clinical-launch-check-'));
 afterAll(() => rmSync(directory, { recursive: true }));
 
-describe('npm run ops -- deploy check', () => {
+describe('./clinical-launch deploy check', () => {
   const check = async (text: string) => {
     const file = join(directory, 'rendered.yaml');
     writeFileSync(file, text);
@@ -78,7 +78,7 @@ spec:
       '',
       [
         '2 objects, 0 placeholders',
-        'Secret ordering: npm run ops -- secrets --kubernetes <directory> && kubectl apply -k <directory>',
+        'Secret ordering: ./clinical-launch secrets --kubernetes <directory> && kubectl apply -k <directory>',
         'Secret launch-tls: kubectl -n launch create secret tls launch-tls --cert=tls.crt --key=tls.key',
       ],
     ]);
@@ -94,7 +94,7 @@ spec:
     [
       'a mounted file from a Secret',
       pod('ordering', 'hl7-key'),
-      'Deployment ordering: Secret ordering with the key hl7-key is missing: store <directory>/services/ordering/hl7-key, remove <directory>/kustomization.yaml, and run npm run ops -- secrets --kubernetes <directory> && kubectl apply -k <directory>',
+      'Deployment ordering: Secret ordering with the key hl7-key is missing: store <directory>/services/ordering/hl7-key, remove <directory>/kustomization.yaml, and run ./clinical-launch secrets --kubernetes <directory> && kubectl apply -k <directory>',
     ],
     [
       'a file that a setting in a ConfigMap names',

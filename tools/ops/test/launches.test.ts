@@ -149,7 +149,7 @@ const idsOf = (...launches: { id: string }[]) => launches.map(({ id }) => id).to
 const liveOf = (...launches: { isLive: () => Promise<boolean> }[]) =>
   Promise.all(launches.map(({ isLive }) => isLive()));
 
-describe('npm run ops -- launches end', () => {
+describe('./clinical-launch launches end', () => {
   it('ends every launch of a user, even if its event is still in the outbox, and reports who ended it', async () => {
     const other = { by: `${user}.neighbour` };
     const stored = [await launch(), await desktopLaunch(), await launch(other), await desktopLaunch(other)];

@@ -142,7 +142,7 @@ afterAll(async () => {
   rmSync(directory, { recursive: true });
 });
 
-describe('npm run ops -- migrate', () => {
+describe('./clinical-launch migrate', () => {
   it('creates all schemas and roles as an owner who is not a superuser, even concurrently', async () => {
     const runs = [...(await Promise.all([migrate(runOps), migrate(runOps)])), await migrate()];
     expect(runs.map(({ code, errors }) => [code, errors])).toEqual([
@@ -262,7 +262,7 @@ describe('npm run ops -- migrate', () => {
 
     it('fails and reports the command to run, because its role may not migrate', async () => {
       await expect(openAsService()).rejects.toThrow(
-        'The schema ordering is not up to date. Run `npm run ops -- migrate`, then start again',
+        'The schema ordering is not up to date. Run `./clinical-launch migrate`, then start again',
       );
     });
 

@@ -16,7 +16,7 @@ export async function runOpsHere(args: readonly string[], environment: Readonly<
   return { code, output: await output, errors: await errors };
 }
 
-/** Runs `npm run ops` with these arguments, and resolves with its exit code and output. */
+/** Runs `clinical-launch` with these arguments, and resolves with its exit code and output. */
 export function runOps(args: readonly string[], environment: Readonly<Record<string, string>>) {
   const { NODE_OPTIONS: _options, ...inherited } = process.env;
   return new Promise<{ code: number; output: string; errors: string }>((resolve) => {

@@ -34,7 +34,7 @@ const read = (path: string) => readFileSync(join(directory, path), 'utf8').trim(
 const listed = () =>
   readdirSync(directory, { recursive: true, encoding: 'utf8' }).toSorted((a, b) => a.localeCompare(b));
 
-describe('npm run ops -- secrets', () => {
+describe('./clinical-launch secrets', () => {
   it('creates every file that docker-compose.yml mounts, and prints no secret', () => {
     expect(first).toMatchObject({ code: 0, errors: '' });
     const compose = readFileSync(`${root}docker-compose.yml`, 'utf8');
@@ -96,7 +96,7 @@ describe('npm run ops -- secrets', () => {
   });
 });
 
-describe('npm run ops -- secrets --kubernetes', () => {
+describe('./clinical-launch secrets --kubernetes', () => {
   type Kustomization = { secretGenerator: { name: string; files: string[] }[] };
   type External = { metadata: { name: string }; spec: { data: { secretKey: string }[] } };
   const parsed = <Object>(file: string) =>

@@ -63,7 +63,7 @@ const firstNumber: Argument = {
   faultOf: (value) => (/^[1-9]\d{0,14}$/.test(value) ? undefined : 'must be a whole number from 1'),
 };
 
-/** `npm run ops -- audit` */
+/** `./clinical-launch audit` */
 export const audit: Group = {
   commands: {
     verify: {

@@ -14,7 +14,7 @@ const into: Option = {
   summary: 'The catalogue to which the tests are written',
 };
 
-/** `npm run ops -- catalogue` */
+/** `./clinical-launch catalogue` */
 export const catalogue: Group = {
   commands: {
     check: {

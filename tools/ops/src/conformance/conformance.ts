@@ -30,7 +30,7 @@ const issuer: Option = {
   summary: 'The address of the platform that must have signed the statement',
 };
 
-/** `npm run ops -- conformance` */
+/** `./clinical-launch conformance` */
 export const conformance: Group = {
   commands: {
     verify: {

@@ -18,7 +18,7 @@ const eventIds: Argument = {
   isRepeatable: true,
 };
 
-/** `npm run ops -- dead-letters` */
+/** `./clinical-launch dead-letters` */
 export const deadLetters: Group = {
   commands: {
     list: {

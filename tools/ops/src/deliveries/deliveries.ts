@@ -30,7 +30,7 @@ const messageIds: Argument = {
 };
 const all: Option = { name: 'all', summary: 'Replays every dead delivery' };
 
-/** `npm run ops -- deliveries` */
+/** `./clinical-launch deliveries` */
 export const deliveries: Group = {
   commands: {
     list: {

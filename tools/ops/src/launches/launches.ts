@@ -55,7 +55,7 @@ const wait: Option = {
   faultOf: (value) => (/^\d{1,4}$/.test(value) ? undefined : 'must be a number of seconds up to 9999'),
 };
 
-/** `npm run ops -- launches` */
+/** `./clinical-launch launches` */
 export const launches: Group = {
   commands: {
     end: {

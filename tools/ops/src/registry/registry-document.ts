@@ -9,7 +9,8 @@ export type RegistryDocument = { readonly path: string; readonly text: string; r
 export async function readDocument(path: string): Promise<RegistryDocument> {
   const text = await readFile(path, 'utf8').catch((cause: unknown) => {
     if (codeOf(cause) !== 'ENOENT') throw cause;
-    const remedy = 'Create it with `npm run ops -- registry init`, or give the path of another with --file';
+    const remedy =
+      'Create it with `./clinical-launch registry init`, or give the path of another with --file';
     throw new Error(`There is no registry file ${path}. ${remedy}`, { cause });
   });
   return { path, text, registry: parseDocument(text) };

@@ -67,7 +67,7 @@ const partnerOptions = optionsOf(partnerMembers).map(
   (option): Option => (option.name === 'scope' ? { ...option, isOptional: true } : option),
 );
 
-/** `npm run ops -- registry` */
+/** `./clinical-launch registry` */
 export const registry: Group = {
   commands: {
     init,

@@ -91,7 +91,7 @@ describe('a new registry', () => {
     expect([missing.code, missing.errors]).toEqual([
       1,
       expect.stringMatching(
-        /^There is no registry file \S+new\.json\. Create it with `npm run ops -- registry init`/,
+        /^There is no registry file \S+new\.json\. Create it with `\.\/clinical-launch registry init`/,
       ),
     ]);
     expect(await run('registry.json', 'init')).toMatchObject({

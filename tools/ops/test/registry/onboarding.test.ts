@@ -342,7 +342,7 @@ describe('roll-secret', () => {
 });
 
 describe('an invalid command line of registry', () => {
-  it.each([[[]], [['help']], [['constructor']], [['add-pms', '--nonsense', 'x']], [['add-pms', 'extra']]])(
+  it.each([[[]], [['constructor']], [['add-pms', '--nonsense', 'x']], [['add-pms', 'extra']]])(
     'exits with 2 and an explanation: %j',
     async (args) => {
       const { code, errors } = await copy.runHere(...args);
