@@ -169,12 +169,15 @@ async function completed(
   // Asks on `errors`, because an operator may redirect the output, which contains a secret, to a file.
   const lines = createInterface({ input, output: errors });
   const answers = new Map(given);
-  for (const option of options) {
-    if (answers.has(option.name) || option.isUnasked || option.value === undefined) continue;
-    const answer = await askUntilUsable(option, (question) => lines.question(question));
-    if (answer.length > 0) answers.set(option.name, answer);
+  try {
+    for (const option of options) {
+      if (answers.has(option.name) || option.isUnasked || option.value === undefined) continue;
+      const answer = await askUntilUsable(option, (question) => lines.question(question));
+      if (answer.length > 0) answers.set(option.name, answer);
+    }
+  } finally {
+    lines.close();
   }
-  lines.close();
   return answers;
 }
 

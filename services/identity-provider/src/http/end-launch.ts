@@ -1,12 +1,11 @@
 import { guidForm } from '@clinical-launch/contracts/schema';
-import { sendJson, sendStatus } from '@clinical-launch/http/answer';
+import { sendStatus } from '@clinical-launch/http/answer';
 import { type Handler, textParameter } from '@clinical-launch/http/endpoint';
 import type { Tickets } from '@clinical-launch/tickets/tickets';
 import { launchOwner, revocationSeconds } from '../domain/desktop-chain.ts';
 import { unknownLaunch } from '../errors.ts';
-import type { KeyRing } from '../keys/key-ring.ts';
 import { behindHost, type HostDependencies } from './issue-launch.ts';
-import type { DesktopExchange, RealmExchange } from './realm-guards.ts';
+import type { DesktopExchange } from './realm-guards.ts';
 
 /**
  * Ends a launch that the host application requested, by the launch's GUID or its launch identifier: `DELETE
@@ -37,17 +36,4 @@ export function endLaunch(
 async function findLaunchId(tickets: Tickets, id: string): Promise<string | undefined> {
   const guid = id.toLowerCase();
   return guidForm.test(guid) ? guid : tickets.findChainOf('launch-identifier', id);
-}
-
-/**
- * Publishes the realm's public keys: `GET /{realm}/discovery/v2.0/keys` (RFC 7517 section 5). Caches may
- * store the keys for five minutes, and clients for another ten minutes. Each key is published for these 15
- * minutes before it signs.
- */
-export function getKeys(keyRing: KeyRing): Handler<RealmExchange> {
-  return async ({ realm, response }) => {
-    const keys = await keyRing.publicKeys(realm);
-    response.setHeader('Cache-Control', 'public, max-age=300');
-    sendJson(response, { keys });
-  };
 }

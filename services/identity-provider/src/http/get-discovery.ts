@@ -204,3 +204,16 @@ function offersAssertions(realm: IssuingRealm): boolean {
 }
 
 const hasClients = (realm: IssuingRealm) => realm.desktop === undefined || realm.clients.size > 0;
+
+/**
+ * Publishes the realm's public keys: `GET /{realm}/discovery/v2.0/keys` (RFC 7517 section 5). Caches may
+ * store the keys for five minutes, and clients for another ten minutes. Each key is published for these 15
+ * minutes before it signs.
+ */
+export function getKeys(keyRing: KeyRing): Handler<RealmExchange> {
+  return async ({ realm, response }) => {
+    const keys = await keyRing.publicKeys(realm);
+    response.setHeader('Cache-Control', 'public, max-age=300');
+    sendJson(response, { keys });
+  };
+}

@@ -2,7 +2,7 @@ import type { LaunchContext } from '@clinical-launch/contracts/launch-context';
 import { appendToOutbox } from '@clinical-launch/storage/sql-outbox';
 import { actionRules } from '../domain/action-rules.ts';
 import type { TestRequest } from '../domain/test-request.ts';
-import { isConfirmed, storeConfirmation } from '../store/prints.ts';
+import { isConfirmed, storeConfirmation } from '../store/confirmed-patients.ts';
 import type { WorkDependencies } from './dependencies.ts';
 import type { Launch } from './launch.ts';
 
