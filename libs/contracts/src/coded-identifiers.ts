@@ -92,7 +92,10 @@ export function practiceBindingOf(
 }
 
 /** Returns true if a client may launch for a practice. ODS codes are case-insensitive. */
-export function isAgreedPractice({ system, value }: CodedIdentifier, binding: PracticeBinding): boolean {
+export function isAgreedPractice(
+  { system, value = '' }: { readonly system: string; readonly value?: string | undefined },
+  binding: PracticeBinding,
+): boolean {
   switch (system) {
     case odsCode:
       return binding[odsCode].includes(inCapitals(value));

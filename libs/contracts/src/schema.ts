@@ -254,7 +254,7 @@ export function textsAmong(values: readonly unknown[]): string[] {
 
 /** Returns the length of a text in Unicode code points, as the limits of the specification count. */
 export function lengthOf(text: string): number {
-  return Array.from(text).length;
+  return /[\uD800-\uDFFF]/.test(text) ? Array.from(text).length : text.length;
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

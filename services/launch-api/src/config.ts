@@ -1,4 +1,4 @@
-import type { IdentifierCheck } from '@clinical-launch/contracts/fhir/resource-rules';
+import type { IdentifierCheck } from '@clinical-launch/contracts/fhir/resources';
 import type { Namespaces } from '@clinical-launch/contracts/namespaces';
 import { Type } from '@clinical-launch/contracts/type';
 import type { PatientPseudonyms } from '@clinical-launch/crypto/patient-pseudonym';

@@ -1,39 +1,49 @@
 import { type Fault, faultWithin } from '../fault.ts';
 import { compileSchema, entriesOf, maxFaults, memberOf } from '../schema.ts';
-import type { ResourceContents, ResourceReaders, ResourceType } from './resource-readers.ts';
-import type { ResourceSchemas } from './resource-schemas.ts';
+import { Type } from '../type.ts';
+import { referenceIn } from './elements.ts';
+import type { ResourceContents, Resources, ResourceType } from './resources.ts';
 
 /** A reference in the payload, its path, and the type of resource to which it must refer. */
 export type Reference = { readonly path: string; readonly reference: unknown; readonly type: ResourceType };
+
+/** A resource in `contained`. It may be invalid. */
+export type Contained<Type extends ResourceType> = {
+  /** The path of the resource: `contained[3]` */
+  readonly path: string;
+  readonly resource: unknown;
+  /** The supported elements, if the resource is valid. */
+  readonly content?: ResourceContents[Type] | undefined;
+};
 
 /** The resources in `contained`, to which references of the form `#id` refer. */
 export type ContainedResources = {
   /** The errors of all resources of supported types, and of repeated ids. */
   readonly faults: readonly Fault[];
+  /** The references of each PractitionerRole. */
   readonly references: readonly Reference[];
   /**
    * Returns an error if the reference does not refer to exactly one resource of the required type. Ignores
    * references that do not have the form `#id`, which the schema reports.
    */
-  referenceFaults(reference: Reference): Fault[];
+  readonly referenceFaults: (reference: Reference) => Fault[];
+  /** Returns the first resource with the id of the reference, if it has the given type. */
+  readonly find: <Type extends ResourceType>(type: Type, reference: unknown) => Contained<Type> | undefined;
   /**
-   * Returns the index in `contained` of the first resource with this id, if that resource has the given type.
-   * The resource may be invalid.
+   * Adds the member `resource` to an error of the payload. For a contained resource, the member contains the
+   * type and the id, such as `Patient #patient`. Omits unknown types and malformed ids (FHIR R4 datatypes,
+   * id), because they could be any text of the caller.
    */
-  indexOf(type: ResourceType, reference: unknown): number | undefined;
-  /**
-   * Returns the supported elements of the resource, or undefined if the reference does not refer to a valid
-   * resource.
-   */
-  find<Type extends ResourceType>(type: Type, reference: string): ResourceContents[Type] | undefined;
+  readonly withResource: (fault: Fault) => Fault;
 };
 
-type Shelves = { readonly [Type in ResourceType]: Map<string, ResourceContents[Type]> };
-
-/** The type and index of the first resource with an id, and whether further resources have the same id. */
+/** The first resource with an id, and whether further resources have the same id. */
 type Holder = { readonly type: string; readonly index: number; isShared: boolean };
 
-type Holders = ReadonlyMap<string, Holder>;
+const idForm = /^[A-Za-z0-9\-.]{1,64}$/;
+
+/** The schema of every entry of `contained`, including resources of unsupported types. */
+const anyResource = compileSchema(Type.Object({ resourceType: Type.String() }));
 
 /**
  * Creates the reader of `contained`. The reader checks every resource of the five supported types, even if no
@@ -41,61 +51,56 @@ type Holders = ReadonlyMap<string, Holder>;
  * resolves references. It stops after `maxFaults` errors.
  */
 export function createContainedReader(
-  readers: ResourceReaders,
-  schemas: ResourceSchemas,
-): (payload: unknown) => ContainedResources {
-  const structure = compileSchema(schemas.anyResource);
-  const isKnown = (type: string): type is ResourceType => Object.hasOwn(readers, type);
+  resources: Resources,
+): (payload: unknown, now: number) => ContainedResources {
+  const isKnown = (type: string): type is ResourceType => Object.hasOwn(resources, type);
 
-  function shelve<Type extends ResourceType>(type: Type, resource: unknown, shelves: Shelves): Fault[] {
-    const { faults, content } = readers[type](resource);
-    const id = memberOf(resource, 'id');
-    if (content !== undefined && typeof id === 'string') shelves[type].set(id, content);
-    return faults;
-  }
-
-  /**
-   * Returns an error if an earlier resource has the same id. Ignores an id that only resources of unsupported
-   * types share.
-   */
-  function idFaults(resource: { resourceType: string }, index: number, holders: Holders): Fault[] {
-    const id = memberOf(resource, 'id');
-    const holder = typeof id === 'string' ? holders.get(id) : undefined;
-    if (holder === undefined || holder.index === index) return [];
-    if (!isKnown(resource.resourceType) && !isKnown(holder.type)) return [];
-    return [{ path: 'id', message: 'must not be the id of another contained resource', code: 'duplicate' }];
-  }
-
-  return (payload) => {
+  return (payload, now) => {
     const entries = entriesOf(payload, 'contained');
     const holders = holdersIn(entries);
-    const shelves: Shelves = {
-      Person: new Map(),
-      Patient: new Map(),
-      PractitionerRole: new Map(),
-      Practitioner: new Map(),
-      Organization: new Map(),
-    };
-    const faults = collectFaults(entries, (resource, index) => {
-      if (!structure.is(resource)) return structure.faultsOf(resource);
-      const type = resource.resourceType;
-      const doubled = idFaults(resource, index, holders);
-      return isKnown(type) ? [...doubled, ...shelve(type, resource, shelves)] : doubled;
-    });
+    const contents = new Map<number, unknown>();
+    const faults: Fault[] = [];
+    for (const [index, entry] of entries.entries()) {
+      for (const fault of faultsOf(entry, index)) faults.push(faultWithin(`contained[${index}]`, fault));
+      if (faults.length > maxFaults) break;
+    }
     return {
-      faults,
+      faults: faults.slice(0, maxFaults),
       references: entries.flatMap(referencesOfRole),
       referenceFaults: (reference) => referenceFaults(reference, holders),
-      indexOf: (type, reference) => {
+      find: <Type extends ResourceType>(type: Type, reference: unknown) => {
         const holder = typeof reference === 'string' ? holders.get(reference.slice(1)) : undefined;
-        return holder?.type === type ? holder.index : undefined;
+        if (holder?.type !== type) return undefined;
+        const { index } = holder;
+        const content = contents.get(index) as ResourceContents[Type] | undefined;
+        return { path: `contained[${index}]`, resource: entries[index], content };
       },
-      find: (type, reference) => shelves[type].get(reference.slice(1)),
+      withResource: (fault) => {
+        const entry = entries[Number(/^contained\[(\d+)\]/.exec(fault.path)?.[1])];
+        const [type, id] = [memberOf(entry, 'resourceType'), memberOf(entry, 'id')];
+        if (typeof type !== 'string' || !isKnown(type)) return { ...fault, resource: 'ServiceRequest' };
+        return { ...fault, resource: typeof id === 'string' && idForm.test(id) ? `${type} #${id}` : type };
+      },
     };
+
+    function faultsOf(entry: unknown, index: number): Fault[] {
+      if (!anyResource.is(entry)) return anyResource.faultsOf(entry);
+      const { resourceType: type } = entry;
+      const id = memberOf(entry, 'id');
+      const holder = typeof id === 'string' ? holders.get(id) : undefined;
+      // An id that only resources of unsupported types share is no error.
+      const isDoubled = holder && holder.index !== index && (isKnown(type) || isKnown(holder.type));
+      const message = 'must not be the id of another contained resource';
+      const doubled: Fault[] = isDoubled ? [{ path: 'id', message, code: 'duplicate' }] : [];
+      if (!isKnown(type)) return doubled;
+      const reading = resources[type].read(entry, now);
+      contents.set(index, reading.content);
+      return [...doubled, ...reading.faults];
+    }
   };
 }
 
-function holdersIn(entries: readonly unknown[]): Holders {
+function holdersIn(entries: readonly unknown[]): ReadonlyMap<string, Holder> {
   const holders = new Map<string, Holder>();
   for (const [index, entry] of entries.entries()) {
     const id = memberOf(entry, 'id');
@@ -108,31 +113,20 @@ function holdersIn(entries: readonly unknown[]): Holders {
   return holders;
 }
 
-function collectFaults(
-  entries: readonly unknown[],
-  faultsOf: (entry: unknown, index: number) => Fault[],
-): Fault[] {
-  const collected: Fault[] = [];
-  for (const [index, entry] of entries.entries()) {
-    for (const fault of faultsOf(entry, index)) {
-      if (collected.length >= maxFaults) return collected;
-      collected.push(faultWithin(`contained[${index}]`, fault));
-    }
-  }
-  return collected;
-}
-
-function referencesOfRole(resource: unknown, index: number): Reference[] {
-  if (memberOf(resource, 'resourceType') !== 'PractitionerRole') return [];
+function referencesOfRole(entry: unknown, index: number): Reference[] {
+  if (memberOf(entry, 'resourceType') !== 'PractitionerRole') return [];
   const reference = (member: string, type: ResourceType): Reference => ({
     path: `contained[${index}].${member}.reference`,
-    reference: memberOf(memberOf(resource, member), 'reference'),
+    reference: referenceIn(entry, member),
     type,
   });
   return [reference('practitioner', 'Practitioner'), reference('organization', 'Organization')];
 }
 
-function referenceFaults({ path, reference, type }: Reference, holders: Holders): Fault[] {
+function referenceFaults(
+  { path, reference, type }: Reference,
+  holders: ReadonlyMap<string, Holder>,
+): Fault[] {
   if (typeof reference !== 'string' || !/^#[A-Za-z0-9\-.]{1,64}$/.test(reference)) return [];
   const holder = holders.get(reference.slice(1));
   if (holder === undefined)
@@ -143,29 +137,4 @@ function referenceFaults({ path, reference, type }: Reference, holders: Holders)
   }
   if (holder.type === type) return [];
   return [{ path, message: `must refer to a resource of type ${type}`, code: 'value' }];
-}
-
-const idForm = /^[A-Za-z0-9\-.]{1,64}$/;
-
-/**
- * Creates a function that adds the member `resource` to each error of a ServiceRequest. For a contained
- * resource, the member contains the type and the id, such as `Patient #patient`. The function omits unknown
- * types and malformed ids (FHIR R4 datatypes, id), because they could be any text of the caller.
- */
-export function createResourceNaming(
-  knownTypes: ReadonlySet<unknown>,
-): (faults: readonly Fault[], payload: unknown) => Fault[] {
-  const nameOf = (entry: unknown): string => {
-    const type = memberOf(entry, 'resourceType');
-    if (typeof type !== 'string' || !knownTypes.has(type)) return 'ServiceRequest';
-    const id = memberOf(entry, 'id');
-    return typeof id === 'string' && idForm.test(id) ? `${type} #${id}` : type;
-  };
-  return (faults, payload) => {
-    const entries = entriesOf(payload, 'contained');
-    return faults.map((fault) => {
-      const index = /^contained\[(\d+)\]/.exec(fault.path)?.[1];
-      return { ...fault, resource: nameOf(index === undefined ? undefined : entries[Number(index)]) };
-    });
-  };
 }

@@ -1,13 +1,5 @@
-import type { PracticeBinding } from '../coded-identifiers.ts';
-import type { Directory } from '../directory.ts';
 import { type Fault, faultWithin } from '../fault.ts';
-import { bareCode } from '../formats.ts';
-import type {
-  Action,
-  LaunchOrganization,
-  LaunchRequest,
-  OrganizationIdentifierSystem,
-} from '../launch-context.ts';
+import { type Action, actions, type LaunchOrganization, type LaunchRequest } from '../launch-context.ts';
 import type { Namespaces } from '../namespaces.ts';
 import {
   type CompiledSchema,
@@ -18,24 +10,28 @@ import {
   memberOf,
   withoutUndefined,
 } from '../schema.ts';
+import { Type } from '../type.ts';
+import { type Agreement, createAgreementCheck, isPracticeSystem, type Parties } from './agreed-values.ts';
 import {
+  type Contained,
   type ContainedResources,
   createContainedReader,
-  createResourceNaming,
   type Reference,
 } from './contained-resources.ts';
-import { createVocabulary, type Vocabulary } from './identifier-systems.ts';
-import { createAgreedValuesCheck, createCodeSearches, createPracticeCheck } from './processed-codes.ts';
-import { createResourceReaders, type ResourceContents, type Today } from './resource-readers.ts';
 import {
-  type IdentifierCheck,
+  containedReference,
+  element,
+  id,
   identifierFaults,
-  isOld,
-  statusFaults,
-  syntheticPatientFaults,
-} from './resource-rules.ts';
-import { type Accepted, createResourceSchemas, type ResourceSchemas } from './resource-schemas.ts';
-import { createSignInReader } from './sign-in-extension.ts';
+  identifierSuchAs,
+  implicitRules,
+  listOf,
+  modifier,
+  referenceIn,
+  supportedIn,
+} from './elements.ts';
+import { createVocabulary, type Vocabulary } from './identifier-systems.ts';
+import { createResources, type IdentifierCheck, type ResourceType } from './resources.ts';
 
 /** The supported elements of a valid payload, or all errors of an invalid payload. */
 export type ServiceRequestReading =
@@ -45,20 +41,34 @@ export type ServiceRequestReading =
 /** The author, practice and patient of an invalid payload, as far as these parts are valid. */
 export type ReadParties = Partial<Pick<LaunchRequest, 'author' | 'practice' | 'patient'>>;
 
-/** What was agreed with a client. If `practices` or `directory` is absent, every value is allowed. */
-export type Agreement = {
-  /** The practices for which the client may launch. */
-  readonly practices?: PracticeBinding | undefined;
-  /** The practices, users, clinicians and performers. */
-  readonly directory?: Directory | undefined;
-  /**
-   * The values of `acr` that the client may send. If absent, the client may send the default values, which
-   * `agreedAcrValues` returns.
-   */
-  readonly acrValues?: readonly string[] | undefined;
-  /** True if the client may send synthetic patients only, whose NHS numbers begin with 999. */
-  readonly sandbox?: boolean | undefined;
-};
+/** The schema of the extension with the action of the launch. */
+export const actionSchema = element({ valueString: Type.Enum([...actions]) });
+
+/** The schema of the extension with the author. */
+export const authorSchema = element({ valueReference: containedReference });
+
+/** Returns the schema of the ServiceRequest, without its extensions and contained resources. */
+export const serviceRequestSchema = ({ originatingId }: Vocabulary) =>
+  element({
+    resourceType: Type.Enum(['ServiceRequest']),
+    id: Type.Optional(id),
+    extension: listOf(Type.Object({}), 0),
+    identifier: listOf(identifierSuchAs([originatingId]), 1),
+    subject: containedReference,
+    authoredOn: Type.String({ format: 'full-date-time' }),
+    requester: containedReference,
+    performer: listOf(containedReference, 1, 1),
+    contained: listOf(Type.Unknown(), 0),
+    implicitRules,
+    doNotPerform: modifier(
+      { enum: [true, 'true'] },
+      'must not be true, because requests that a test is not done are not supported',
+    ),
+    status: modifier(
+      { enum: ['revoked', 'entered-in-error'] },
+      'must not be revoked or entered-in-error. To remove tests of a request, launch UpdateTest',
+    ),
+  });
 
 /**
  * Creates the reader of ServiceRequest payloads (OLTR: Resources and their fields). Call this function once,
@@ -66,54 +76,52 @@ export type Agreement = {
  * at once, up to `maxFaults`. The errors contain no values of the payload, except resource ids. For a valid
  * payload, it returns only the supported elements. It also refuses values that are not part of the agreement
  * with the client.
- * @param clock the clock for checks of dates of birth and sign-in times
+ * @param clock the clock for checks of dates of birth and sign-in times, in milliseconds since 1970
  * @param identifierCheck whether national identifiers must be valid in their system
  */
 export function createServiceRequestReader(
   namespaces: Namespaces,
-  clock: Today = { now: () => Date.now() },
+  clock: { now(): number } = Date,
   identifierCheck: IdentifierCheck = 'lenient',
 ): (payload: unknown, agreement?: Agreement) => ServiceRequestReading {
   const vocabulary = createVocabulary(namespaces);
-  const schemas = createResourceSchemas(vocabulary);
-  const structure = compileSchema(schemas.serviceRequest);
-  const readExtensions = createExtensionReader(vocabulary, schemas);
-  const find = createCodeSearches(vocabulary);
-  const practiceFaults = createPracticeCheck(vocabulary, find);
-  const agreedFaults = createAgreedValuesCheck(find);
-  const signIn = createSignInReader(vocabulary);
-  const readers = createResourceReaders({ vocabulary, signIn, schemas, clock, identifierCheck });
-  const readContained = createContainedReader(readers, schemas);
-  const withResources = createResourceNaming(new Set(Object.keys(readers)));
+  const originatingSystem = new Map([[vocabulary.originatingId, 'originating-id']]);
+  const structure = compileSchema(serviceRequestSchema(vocabulary));
+  const readContained = createContainedReader(createResources(vocabulary, identifierCheck));
+  const agreementFaults = createAgreementCheck(vocabulary);
 
-  return (payload, { practices, directory, acrValues, sandbox = false } = {}) => {
-    const extensions = readExtensions(payload);
-    const contained = readContained(payload);
+  return (payload, agreement = {}) => {
+    const extensions = readExtensions(payload, vocabulary);
+    const contained = readContained(payload, clock.now());
+    const parties = partiesOf(payload, extensions, contained);
     const crossing = [
       ...identifierFaults(payload, [vocabulary.originatingId]),
       ...extensions.faults,
       ...statusFaults(payload, extensions.action),
-      ...referencesOf(payload, extensions, contained).flatMap((reference) =>
-        contained.referenceFaults(reference),
-      ),
+      ...referencesOf(payload, extensions, contained).flatMap(contained.referenceFaults),
       ...contained.faults,
-      ...practiceFaults(payload, contained, practices),
-      ...signIn.agreedFaults(payload, contained, { author: extensions.author, acrValues }),
-      ...(sandbox ? syntheticPatientFaults(payload, vocabulary.patient) : []),
+      ...agreementFaults(payload, parties, agreement),
     ];
-    if (directory !== undefined) {
-      const { author } = extensions;
-      for (const fault of agreedFaults(payload, contained, { author, directory })) {
-        // If neither the binding nor the directory contains the practice, reports the practice only once.
-        if (!crossing.some(({ path, code }) => path === fault.path && code === fault.code))
-          crossing.push(fault);
-      }
-    }
     if (crossing.length === 0 && structure.is(payload)) {
-      return { request: requestFrom(payload, extensions, contained, vocabulary.originatingId) };
+      const [originatingId] = supportedIn(payload, originatingSystem);
+      return {
+        request: requestFrom(parties, {
+          action: extensions.action,
+          originatingId: originatingId?.value,
+          authoredOn: payload.authoredOn,
+        }),
+      };
     }
     const faults = [...structure.faultsOf(payload), ...crossing].slice(0, maxFaults);
-    return { faults: withResources(faults, payload), parties: partiesOf(payload, extensions, contained) };
+    const { author, patient } = parties;
+    return {
+      faults: faults.map(contained.withResource),
+      parties: withoutUndefined({
+        author: author?.content,
+        practice: organizationIn(parties.practice, isPracticeSystem),
+        patient: patient?.content,
+      }),
+    };
   };
 }
 
@@ -123,22 +131,19 @@ export function createServiceRequestReader(
  */
 function referencesOf(
   payload: unknown,
-  extensions: RequestExtensions,
+  { authors }: RequestExtensions,
   contained: ContainedResources,
 ): Reference[] {
   if (!isReadableList(memberOf(payload, 'contained'))) return [];
+  const reference = (type: ResourceType, path: string, owner: unknown, member: string): Reference => ({
+    path: `${path}${member}.reference`,
+    reference: referenceIn(owner, member),
+    type,
+  });
   return [
-    ...extensions.references,
-    {
-      path: 'subject.reference',
-      reference: memberOf(memberOf(payload, 'subject'), 'reference'),
-      type: 'Patient',
-    },
-    {
-      path: 'requester.reference',
-      reference: memberOf(memberOf(payload, 'requester'), 'reference'),
-      type: 'PractitionerRole',
-    },
+    ...authors.map(({ path, extension }) => reference('Person', `${path}.`, extension, 'valueReference')),
+    reference('Patient', '', payload, 'subject'),
+    reference('PractitionerRole', '', payload, 'requester'),
     ...entriesOf(payload, 'performer').map(
       (performer, index): Reference => ({
         path: `performer[${index}].reference`,
@@ -150,63 +155,40 @@ function referencesOf(
   ];
 }
 
-/** Returns the valid parties of an invalid payload, for the event of the refusal. */
-function partiesOf(
-  payload: unknown,
-  { author: authorReference }: RequestExtensions,
-  contained: ContainedResources,
-): ReadParties {
-  const role = contained.find('PractitionerRole', referenceIn(payload, 'requester'));
-  const author = contained.find('Person', authorReference ?? '');
-  const practice = practiceOf(role, contained);
-  const patient = contained.find('Patient', referenceIn(payload, 'subject'));
-  return withoutUndefined({ author, practice, patient });
+function partiesOf(payload: unknown, { author }: RequestExtensions, { find }: ContainedResources): Parties {
+  const role = find('PractitionerRole', referenceIn(payload, 'requester'))?.resource;
+  return {
+    author: find('Person', author),
+    patient: find('Patient', referenceIn(payload, 'subject')),
+    requester: find('Practitioner', referenceIn(role, 'practitioner')),
+    practice: find('Organization', referenceIn(role, 'organization')),
+    performer: find('Organization', memberOf(entriesOf(payload, 'performer')[0], 'reference')),
+  };
 }
 
-function referenceIn(payload: unknown, member: string): string {
-  const reference = memberOf(memberOf(payload, member), 'reference');
-  return typeof reference === 'string' ? reference : '';
-}
-
-const practiceOf = (
-  role: ResourceContents['PractitionerRole'] | undefined,
-  contained: ContainedResources,
-): LaunchOrganization | undefined =>
-  organizationFor(
-    role && contained.find('Organization', role.organization),
-    (system) => system !== 'performing-org',
-  );
+type RequestMembers = {
+  readonly action: Action | undefined;
+  readonly originatingId: string | undefined;
+  readonly authoredOn: string;
+};
 
 /**
  * Returns the supported elements of a valid payload.
  * @throws Error if an element is missing, which cannot happen with a valid payload
  */
-function requestFrom(
-  payload: Accepted<'serviceRequest'>,
-  { action, author: authorReference }: RequestExtensions,
-  contained: ContainedResources,
-  originatingSystem: string,
-): LaunchRequest {
-  const role = contained.find('PractitionerRole', payload.requester.reference);
-  const originatingId = payload.identifier.find(
-    (identifier) => identifier.system === originatingSystem && !isOld(identifier),
-  )?.value;
-  const person = authorReference && contained.find('Person', authorReference);
-  const patient = contained.find('Patient', payload.subject.reference);
-  const requester = role && contained.find('Practitioner', role.practitioner);
-  const practice = practiceOf(role, contained);
-  const performer = organizationFor(
-    payload.performer[0] && contained.find('Organization', payload.performer[0].reference),
-    () => true,
-  );
+function requestFrom(parties: Parties, { action, originatingId, authoredOn }: RequestMembers): LaunchRequest {
+  const [person, patient] = [parties.author?.content, parties.patient?.content];
+  const requester = parties.requester?.content;
+  const practice = organizationIn(parties.practice, isPracticeSystem);
+  const performer = organizationIn(parties.performer, () => true);
   if (!action || !originatingId || !person || !patient || !requester || !practice || !performer) {
     throw new Error('A valid ServiceRequest has every part');
   }
   const { signIn, ...author } = person;
   return {
     action,
-    originatingId: bareCode(originatingId),
-    authoredOn: payload.authoredOn,
+    originatingId,
+    authoredOn,
     author,
     ...withoutUndefined({ signIn }),
     patient,
@@ -216,77 +198,77 @@ function requestFrom(
   };
 }
 
-/** Returns an organisation with its first identifier whose system is allowed for its role. */
-function organizationFor(
-  organization: ResourceContents['Organization'] | undefined,
-  counts: (system: OrganizationIdentifierSystem) => boolean,
+/** Returns a valid organisation with its first identifier whose system is allowed for its role. */
+function organizationIn(
+  organization: Contained<'Organization'> | undefined,
+  isAllowed: (system: string) => boolean,
 ): LaunchOrganization | undefined {
-  const identifier = organization?.identifiers.find(({ system }) => counts(system));
-  return organization && identifier && { identifier, name: organization.name };
+  const { identifiers, name } = organization?.content ?? {};
+  const identifier = identifiers?.find(({ system }) => isAllowed(system));
+  return identifier && name !== undefined ? { identifier, name } : undefined;
 }
+
+/** Checks that the `status` of a ServiceRequest does not say that a new order was already acted upon. */
+function statusFaults(payload: unknown, action: Action | undefined): Fault[] {
+  const status = memberOf(payload, 'status');
+  if (action !== 'OrderTest' || !['completed', 'on-hold', 'unknown'].some((one) => one === status)) return [];
+  const message = 'must not be completed, on-hold or unknown in an OrderTest';
+  return [{ path: 'status', message, code: 'not-supported' }];
+}
+
+type RequestExtension = { readonly path: string; readonly extension: unknown };
 
 type RequestExtensions = {
   readonly faults: readonly Fault[];
-  readonly references: readonly Reference[];
+  readonly authors: readonly RequestExtension[];
   readonly action?: Action | undefined;
   /** The reference to the Person who entered the request. */
   readonly author?: string | undefined;
 };
 
-type Place = { readonly path: string; readonly extension: unknown };
+const actionStructure = compileSchema(actionSchema);
+const authorStructure = compileSchema(authorSchema);
 
 /**
- * Creates the reader of `extension`. The reader requires exactly one action and one author, and ignores other
- * extensions (OLTR: ServiceRequest).
+ * Reads `extension`. Requires exactly one action and one author, and ignores other extensions (OLTR:
+ * ServiceRequest).
  */
-function createExtensionReader(
+function readExtensions(
+  payload: unknown,
   { actionExtension, authorExtension }: Vocabulary,
-  schemas: ResourceSchemas,
-): (payload: unknown) => RequestExtensions {
-  const actionStructure = compileSchema(schemas.action);
-  const authorStructure = compileSchema(schemas.author);
-
-  return (payload) => {
-    const extensions = memberOf(payload, 'extension');
-    if (!isReadableList(extensions)) return { faults: [], references: [] };
-    const actions = placesOf(actionExtension, extensions);
-    const authors = placesOf(authorExtension, extensions);
-    return {
-      faults: [
-        ...faultsOf(actions, actionExtension, actionStructure),
-        ...faultsOf(authors, authorExtension, authorStructure),
-      ],
-      references: authors.map(authorReference),
-      action: firstOf(actions, actionStructure)?.valueString,
-      author: firstOf(authors, authorStructure)?.valueReference.reference,
-    };
+): RequestExtensions {
+  const extensions = memberOf(payload, 'extension');
+  if (!isReadableList(extensions)) return { faults: [], authors: [] };
+  const extensionsOf = (url: string) =>
+    extensions.flatMap((extension, index) =>
+      memberOf(extension, 'url') === url ? [{ path: `extension[${index}]`, extension }] : [],
+    );
+  const [actionsFound, authors] = [extensionsOf(actionExtension), extensionsOf(authorExtension)];
+  return {
+    faults: [
+      ...faultsOf(actionsFound, actionExtension, actionStructure),
+      ...faultsOf(authors, authorExtension, authorStructure),
+    ],
+    authors,
+    action: firstOf(actionsFound, actionStructure)?.valueString,
+    author: firstOf(authors, authorStructure)?.valueReference.reference,
   };
 }
 
-function placesOf(url: string, extensions: readonly unknown[]): Place[] {
-  return extensions.flatMap((extension, index) =>
-    memberOf(extension, 'url') === url ? [{ path: `extension[${index}]`, extension }] : [],
-  );
-}
-
-function faultsOf(places: readonly Place[], url: string, structure: CompiledSchema<unknown>): Fault[] {
+function faultsOf(
+  found: readonly RequestExtension[],
+  url: string,
+  structure: CompiledSchema<unknown>,
+): Fault[] {
   const message = `must have exactly one entry whose url is ${url}`;
-  const counted: Fault[] = places.length === 1 ? [] : [{ path: 'extension', message, code: 'invariant' }];
-  const faults = places.flatMap(({ path, extension }) =>
+  const counted: Fault[] = found.length === 1 ? [] : [{ path: 'extension', message, code: 'invariant' }];
+  const faults = found.flatMap(({ path, extension }) =>
     structure.faultsOf(extension).map((fault) => faultWithin(path, fault)),
   );
   return [...counted, ...faults];
 }
 
-function firstOf<T>([place]: readonly Place[], structure: CompiledSchema<T>): T | undefined {
-  const extension = place?.extension;
+function firstOf<T>([first]: readonly RequestExtension[], structure: CompiledSchema<T>): T | undefined {
+  const extension = first?.extension;
   return structure.is(extension) ? extension : undefined;
-}
-
-function authorReference({ path, extension }: Place): Reference {
-  return {
-    path: `${path}.valueReference.reference`,
-    reference: memberOf(memberOf(extension, 'valueReference'), 'reference'),
-    type: 'Person',
-  };
 }

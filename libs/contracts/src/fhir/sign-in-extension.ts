@@ -58,26 +58,17 @@ export function createSignInReader({ signInExtension: url }: Vocabulary) {
     },
     /** Returns an error if the registry does not allow the client to send the `acr` of the author. */
     agreedFaults(
-      payload: unknown,
-      contained: { indexOf(type: 'Person', reference: unknown): number | undefined },
-      {
-        author,
-        acrValues,
-      }: { readonly author: string | undefined; readonly acrValues: readonly string[] | undefined },
+      author: { readonly resource: unknown; readonly path: string },
+      acrValues: readonly string[] | undefined,
     ): Fault[] {
-      const index = contained.indexOf('Person', author);
-      if (index === undefined) return [];
-      const part = partsOf(entriesOf(payload, 'contained')[index]).find(({ name }) => name === 'acr');
-      if (part === undefined) return [];
-      return signInFaults({ acr: memberOf(part.entry, 'valueString') }, { acrValues }).map((fault) => ({
+      const part = partsOf(author.resource).find(({ name }) => name === 'acr');
+      return signInFaults({ acr: memberOf(part?.entry, 'valueString') }, { acrValues }).map((fault) => ({
         ...fault,
-        path: `contained[${index}].${part.path}.valueString`,
+        path: `${author.path}.${part?.path}.valueString`,
       }));
     },
   };
 }
-
-export type SignInReader = ReturnType<typeof createSignInReader>;
 
 const isName = (name: unknown): name is Name => typeof name === 'string' && Object.hasOwn(elements, name);
 

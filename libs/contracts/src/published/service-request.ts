@@ -1,5 +1,6 @@
 import { createVocabulary, type Vocabulary } from '../fhir/identifier-systems.ts';
-import { createResourceSchemas, type ResourceSchemas } from '../fhir/resource-schemas.ts';
+import { createResources } from '../fhir/resources.ts';
+import { actionSchema, authorSchema, serviceRequestSchema } from '../fhir/service-request-reader.ts';
 import type { Namespaces } from '../namespaces.ts';
 import { type JsonSchema, publishedSchema } from './schema.ts';
 
@@ -35,16 +36,24 @@ export function serviceRequestSchemas(
   reference: Reference,
 ): Record<string, JsonSchema> {
   const vocabulary = createVocabulary(namespaces);
-  const schemas = createResourceSchemas(vocabulary);
+  const resources = createResources(vocabulary);
   return {
-    ServiceRequest: serviceRequest({ schemas, vocabulary, reference }),
-    ActionExtension: ofUrl(vocabulary.actionExtension, schemas.action),
-    AuthorExtension: ofUrl(vocabulary.authorExtension, schemas.author),
-    Person: ofType('Person', schemas.person),
-    Patient: ofType('Patient', schemas.patient),
-    PractitionerRole: ofType('PractitionerRole', schemas.practitionerRole),
-    Practitioner: ofType('Practitioner', schemas.practitioner, needingOneOf(vocabulary.practitioner.keys())),
-    Organization: ofType('Organization', schemas.organization, needingOneOf(vocabulary.organization.keys())),
+    ServiceRequest: serviceRequest(vocabulary, reference),
+    ActionExtension: ofUrl(vocabulary.actionExtension, actionSchema),
+    AuthorExtension: ofUrl(vocabulary.authorExtension, authorSchema),
+    Person: ofType('Person', resources.Person.schema),
+    Patient: ofType('Patient', resources.Patient.schema),
+    PractitionerRole: ofType('PractitionerRole', resources.PractitionerRole.schema),
+    Practitioner: ofType(
+      'Practitioner',
+      resources.Practitioner.schema,
+      needingOneOf(vocabulary.practitioner.keys()),
+    ),
+    Organization: ofType(
+      'Organization',
+      resources.Organization.schema,
+      needingOneOf(vocabulary.organization.keys()),
+    ),
   };
 }
 
@@ -62,15 +71,9 @@ export function serviceRequestDocument(namespaces: Namespaces, id: string): Json
   };
 }
 
-type Sources = {
-  readonly schemas: ResourceSchemas;
-  readonly vocabulary: Vocabulary;
-  readonly reference: Reference;
-};
-
-function serviceRequest({ schemas, vocabulary, reference }: Sources): JsonSchema {
+function serviceRequest(vocabulary: Vocabulary, reference: Reference): JsonSchema {
   const { actionExtension, authorExtension } = vocabulary;
-  const { properties, ...request } = objectSchema(publishedSchema(schemas.serviceRequest));
+  const { properties, ...request } = objectSchema(publishedSchema(serviceRequestSchema(vocabulary)));
   const types = ['Person', 'Patient', 'PractitionerRole', 'Practitioner', 'Organization'];
   return {
     description: `A simplified FHIR R4 ServiceRequest about one patient. ${furtherRules}`,
