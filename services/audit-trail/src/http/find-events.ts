@@ -4,7 +4,8 @@ import type { Handler } from '@clinical-launch/http/endpoint';
 import { queryOf } from '@clinical-launch/http/request-target';
 import type { AuditStore } from '../store/audit-store.ts';
 import { type ReaderDependencies, type ReaderExchange, recordSearch } from './audit-reader.ts';
-import { invalidSearch, isSearch } from './search-parameters.ts';
+import { faultOf, invalidSearch } from './search-criteria.ts';
+import { isSearch } from './search-parameters.ts';
 
 const pageSize = 500;
 
@@ -62,4 +63,4 @@ function searchedPage(query: URLSearchParams): string {
   throw invalid('after', 'must be the unchanged value from `next`');
 }
 
-const invalid = (path: string, message: string) => invalidSearch([{ path, message, code: 'value' }]);
+const invalid = (path: string, message: string) => invalidSearch([faultOf(path, message)]);

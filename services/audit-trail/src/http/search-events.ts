@@ -10,7 +10,8 @@ import { answeredEntry } from '../present/entry-model.ts';
 import type { SearchAudit } from '../store/audit-search.ts';
 import { pagesOf } from '../work/read-pages.ts';
 import { type ReaderDependencies, type ReaderExchange, recordSearch } from './audit-reader.ts';
-import { invalidSearch, readSearch, type SearchRequest } from './search-parameters.ts';
+import { invalidSearch } from './search-criteria.ts';
+import { readSearch, type SearchRequest } from './search-parameters.ts';
 
 const pageSize = 100;
 const largestPage = 1000;

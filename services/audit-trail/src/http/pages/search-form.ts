@@ -1,21 +1,19 @@
 import { doubtOf } from '@clinical-launch/contracts/coded-identifiers';
-import { guidForm, withoutUndefined } from '@clinical-launch/contracts/schema';
+import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import type { PatientPseudonyms } from '@clinical-launch/crypto/patient-pseudonym';
 import type { Sealer } from '@clinical-launch/crypto/sealing';
 import { criteriaOf, isMeasure } from '../../domain/activity.ts';
 import { type AuditCursor, readCursor } from '../../domain/audit-entry.ts';
-import type { AuditOutcome } from '../../domain/audit-row.ts';
 import { isEventGroup, typesOf } from '../../domain/event-words.ts';
-import { instantOf, isPseudonym, localMinuteForm, textFault } from '../../domain/search-values.ts';
+import { instantOf, localMinuteForm, textFault } from '../../domain/search-values.ts';
 import type { AuditCriteria } from '../../store/audit-search.ts';
 import type { TypedWords } from '../../work/recognise-words.ts';
+import { type CriterionName, readCriterion } from '../search-criteria.ts';
 
 /** A fault of a form: the field, and a message about what to enter instead. */
 export type FormFault = { readonly field: string; readonly message: string };
 
 const maxLength = 200;
-const outcomes: readonly AuditOutcome[] = ['success', 'refused', 'failed'];
-const isOutcome = (text: string): text is AuditOutcome => outcomes.some((outcome) => outcome === text);
 const reasonForm = /^[a-z_]{1,60}$/;
 const minuteMs = 60_000;
 const identifierPurpose = 'audit-identifier';
@@ -166,22 +164,20 @@ export const addressFaults = (unreadable: readonly string[]): FormFault[] =>
 
 type Reader = (value: string, options: Sealing & Zone & Now) => AuditCriteria | undefined;
 
-const fitting =
-  (fits: (value: string) => boolean, criteriaOf: (value: string) => AuditCriteria): Reader =>
+/** Reads a parameter as the API reads the criterion with this name. */
+const asIn =
+  (name: CriterionName): Reader =>
   (value) =>
-    fits(value) ? criteriaOf(value) : undefined;
+    readCriterion(name, value);
 const isSearchText = (value: string) => textFault(value, maxLength) === undefined;
 
 const readers: Readonly<Record<string, Reader>> = {
-  guid: fitting(
-    (value) => guidForm.test(value),
-    (correlationId) => ({ correlationId }),
-  ),
-  client: fitting(isSearchText, (client) => ({ client })),
-  user: fitting(isSearchText, (user) => ({ user })),
-  practice: fitting(isSearchText, (practice) => ({ practice })),
-  orderReference: fitting(isSearchText, (orderReference) => ({ orderReference })),
-  patient: fitting(isPseudonym, (patient) => ({ patient })),
+  guid: asIn('correlationId'),
+  client: asIn('client'),
+  user: asIn('user'),
+  practice: asIn('practice'),
+  orderReference: asIn('orderReference'),
+  patient: asIn('patient'),
   identifier: (sealed, options) => {
     const identifier = openIdentifier(sealed, options);
     return identifier === undefined ? undefined : { identifier };
@@ -190,14 +186,9 @@ const readers: Readonly<Record<string, Reader>> = {
     if (isMeasure(value)) return criteriaOf(value, now);
     return isEventGroup(value) ? { types: typesOf(value) } : undefined;
   },
-  reason: fitting(
-    (value) => reasonForm.test(value),
-    (reason) => ({ reason }),
-  ),
-  outcome: (value) => {
-    if (value === 'trouble') return { outcomes: ['refused', 'failed'] };
-    return isOutcome(value) ? { outcomes: [value] } : undefined;
-  },
+  reason: (value) => (reasonForm.test(value) ? { reason: value } : undefined),
+  outcome: (value) =>
+    value === 'trouble' ? { outcomes: ['refused', 'failed'] } : readCriterion('outcome', value),
   from: (value, { timeZone }) => {
     const from = localMinuteForm.test(value) ? instantOf(value, timeZone) : undefined;
     return from === undefined ? undefined : { from };
