@@ -1,6 +1,4 @@
 import { createHash } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startChromium } from '@clinical-launch/testing/chromium';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -8,7 +6,6 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { expectNoSidewaysScrolling } from './accessibility.ts';
 import { type Hands, keyboard, mouse } from './hands.ts';
 import { expectGoodPage } from './pictures.ts';
-import { run } from './run-command.ts';
 import { startPlatformForTest } from './running-platform.ts';
 
 type Registry = { readonly realms: { readonly realm: string; readonly clients: object[] }[] };
@@ -26,10 +23,7 @@ const sandboxClient = (clientId: string, changes: object = {}) => ({
 let platform: Awaited<ReturnType<typeof startPlatformForTest>>;
 let chromium: Browser;
 beforeAll(async () => {
-  const clients = [
-    sandboxClient('vendor'),
-    sandboxClient('framed-vendor', { frameAncestors: ['${PUBLIC_URL}'] }),
-  ];
+  const clients = [sandboxClient('vendor')];
   const changeRegistry = (text: string) => {
     const registry = JSON.parse(text) as Registry;
     registry.realms.find(({ realm }) => realm === 'demo')?.clients.push(...clients);
@@ -124,10 +118,11 @@ describe.each<[string, Hands, boolean]>([
     await context.close();
   });
 
-  it('launches the application in a new window and in the frame of the page', async () => {
-    const { context, page, addresses, complaints } = await signIn('framed-vendor', { javaScriptEnabled });
+  it('launches the application in a new window', async () => {
+    const { context, page, addresses, complaints } = await signIn('vendor', { javaScriptEnabled });
     await openPage(page, 'Launch');
-    const opened = await launchIn(context, () => hands.press(page, button(page, 'Launch in a new window')));
+    const launch = () => hands.press(page, button(page, 'Launch in a new window'));
+    const opened = await launchIn(context, launch);
     expect(await opened.getByText('SPECIMEN, Ada').first().isVisible()).toBe(true);
     // The application must not control the developer's page.
     expect(await opened.evaluate('opener')).toBeNull();
@@ -136,9 +131,8 @@ describe.each<[string, Hands, boolean]>([
     await page.getByLabel('Synthetic patient').selectOption('9990000158');
     await hands.press(page, button(page, 'Build the payload'));
     await page.waitForURL(/#built$/);
-    await hands.press(page, button(page, 'Launch in the frame below'));
-    await page.frameLocator('iframe[name="launched"]').getByText('TEST-CASE, Zoë').first().waitFor();
-    await page.waitForURL(`${platform.url}/developers/launches#built`);
+    const other = await launchIn(context, launch);
+    expect(await other.getByText('TEST-CASE, Zoë').first().isVisible()).toBe(true);
     // Searches for a whole NHS number that begins with 999, because the GUID of a launch may contain 999.
     expect(addresses.filter((address) => /999\d{7}|Zo%C3%AB|Specimen/.test(address))).toEqual([]);
     expect(complaints).toEqual([]);
@@ -148,16 +142,12 @@ describe.each<[string, Hands, boolean]>([
 
 describe('the pages of the portal', () => {
   it('are accessible, and fit into windows of 390 to 1920 pixels', async () => {
-    const { context, page, complaints } = await signIn('framed-vendor');
+    const { context, page, complaints } = await signIn('vendor');
     await openPage(page, 'Check a payload');
     await expectGoodAtEveryWidth(page, 'payload-empty');
     await openPage(page, 'Launch');
     const example = await payloadIn(page).inputValue();
-    for (const summary of await page.locator('summary').all()) await summary.click();
     await expectGoodAtEveryWidth(page, 'launches');
-    await button(page, 'Launch in the frame below').click();
-    await page.frameLocator('iframe[name="launched"]').getByText('SPECIMEN, Ada').first().waitFor();
-    await expectGoodAtEveryWidth(page, 'launches-framed');
     const states = [
       [
         'payload-faults',
@@ -180,59 +170,22 @@ describe('the pages of the portal', () => {
     await context.close();
   });
 
-  it('show a refused launch in the frame, with the faults at their lines', async () => {
-    const { context, page } = await signIn('framed-vendor');
+  it('show a refused launch in its window, with the faults at their lines', async () => {
+    const { context, page } = await signIn('vendor');
     await openPage(page, 'Launch');
     const example = await payloadIn(page).inputValue();
-    await payloadIn(page).fill(example.replace('9990000018', '9434765919'));
-    await button(page, 'Launch in the frame below').click();
-    const frame = page.frameLocator('iframe[name="launched"]');
-    await frame.getByRole('heading', { name: 'The platform refused the launch' }).waitFor();
-    expect(await frame.locator('.app-lines__faulty').innerText()).toContain('must begin with 999');
-    await expectGoodAtEveryWidth(page, 'launches-refused');
-    for (const used of [false, true]) {
-      await payloadIn(page).fill(example);
-      await button(page, 'Launch in the frame below').click();
-      await frame
-        .getByText(used ? 'was already used' : 'SPECIMEN, Ada')
-        .first()
-        .waitFor();
-    }
-    await context.close();
-  });
-
-  it('state why the application cannot be shown in a frame', async () => {
-    const { context, page } = await signIn('vendor');
-    await openPage(page, 'Launch');
-    await page.getByText('is not among the frame ancestors of your client').waitFor();
-    expect(await page.locator('iframe').count()).toBe(0);
-    await expectGoodAtEveryWidth(page, 'launches-unframed');
-    await context.close();
-  });
-});
-
-describe('the calls that the launch builder shows', () => {
-  it.each([
-    ['curl', 'launch.sh', 'sh'],
-    ['Node', 'launch.mjs', process.execPath],
-    ['Python', 'launch.py', process.env['PYTHON_PATH'] || 'python3'],
-    ['Java', 'Launch.java', process.env['JAVA_PATH'] || 'java'],
-  ])('in %s print an address that opens once', async (language, file, program) => {
-    const { context, page } = await signIn('vendor');
-    await openPage(page, 'Launch');
-    await page.getByText(language, { exact: true }).first().click();
-    const code = await page.getByRole('region', { name: language, exact: true }).innerText();
-    const folder = mkdtempSync(join(tmpdir(), 'calls-'));
-    try {
-      writeFileSync(join(folder, 'payload.json'), await payloadIn(page).inputValue());
-      writeFileSync(join(folder, file), code);
-      const token = await platform.tokenOf('vendor');
-      const command = run('sh', ['-c', `cd '${folder}' && '${program}' ${file}`], { TOKEN: token });
-      const [address = ''] = await command.said(/http\S*codeVerifier=[\w-]{86}/);
-      expect([(await fetch(address)).status, (await fetch(address)).status]).toEqual([200, 410]);
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
+    const launch = async (payload: string) => {
+      await payloadIn(page).fill(payload);
+      const opening = context.waitForEvent('page');
+      await button(page, 'Launch in a new window').click();
+      return opening;
+    };
+    const refused = await launch(example.replace('9990000018', '9434765919'));
+    await refused.getByRole('heading', { name: 'The platform refused the launch' }).waitFor();
+    expect(await refused.locator('.app-lines__faulty').innerText()).toContain('must begin with 999');
+    await expectGoodAtEveryWidth(refused, 'launches-refused');
+    for (const text of ['SPECIMEN, Ada', 'was already used'])
+      await (await launch(example)).getByText(text).first().waitFor();
     await context.close();
   });
 });

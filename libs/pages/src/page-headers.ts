@@ -7,8 +7,6 @@ export type PagePolicy = {
    * The origins to which forms of the page may lead, directly or by redirects, in addition to its own origin.
    */
   readonly formActions?: readonly string[];
-  /** The origins whose pages the page may show in a frame, in addition to its own origin. */
-  readonly frames?: readonly string[];
 };
 
 /**
@@ -19,7 +17,6 @@ export function pageHeaders({
   frameAncestors = [],
   scriptHashes = [],
   formActions = [],
-  frames = [],
 }: PagePolicy = {}): Record<string, string> {
   const ancestors = frameAncestors.length === 0 ? "'none'" : frameAncestors.join(' ');
   const policy = [
@@ -30,7 +27,7 @@ export function pageHeaders({
     "font-src 'self'",
     "connect-src 'self'",
     "manifest-src 'self'",
-    `frame-src 'self' ${frames.join(' ')}`.trim(),
+    "frame-src 'self'",
     `form-action 'self' ${formActions.join(' ')}`.trim(),
     "base-uri 'none'",
     `frame-ancestors ${ancestors}`,

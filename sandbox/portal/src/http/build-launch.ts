@@ -7,18 +7,16 @@ import { readForm } from '@clinical-launch/http/body';
 import type { Endpoint } from '@clinical-launch/http/endpoint';
 import { ServiceError } from '@clinical-launch/http/errors';
 import { judgedPayload } from '../present/judged-payload.ts';
-import { inOwnFrame } from './pages.ts';
 import type { Portal, Visit } from './portal.ts';
 import { readPayload, sendPayload } from './send-payload.ts';
 
 /**
- * Creates the launch builder: a page that builds a payload and shows the calls of a launch, and the endpoint
- * that launches the payload. The browser never receives the access token.
+ * Creates the launch builder: a page that builds a payload, and the endpoint that launches the payload. The browser never receives the access token.
  */
 export function launchBuilder(portal: Portal): readonly Endpoint[] {
   const { config, clock, show } = portal;
-  // Launch URLs have this origin. The policy of the page must allow it for form redirects and for frames.
-  const origins = config.oltrServer === config.publicUrl ? [] : [config.oltrServer];
+  // Launch URLs have this origin. The policy of the page must allow it for form redirects.
+  const formActions = config.oltrServer === config.publicUrl ? [] : [config.oltrServer];
 
   const build = ({ response, client }: Visit, form: URLSearchParams) => {
     const patient = syntheticPatients.find(({ nhsNumber }) => nhsNumber === form.get('patient'));
@@ -46,11 +44,8 @@ export function launchBuilder(portal: Portal): readonly Endpoint[] {
       patients: syntheticPatients,
       actions,
       actsOnExisting,
-      isFramable: isAncestor(config.publicUrl, client.policy.frameAncestors),
-      config,
-      client,
     };
-    show(response, 'launches.njk', model, { formActions: origins, frames: origins });
+    show(response, 'launches.njk', model, { formActions });
   };
 
   return [
@@ -71,21 +66,11 @@ export function launchBuilder(portal: Portal): readonly Endpoint[] {
         const { faults, openUrl } = await sendPayload(portal, visit, { path, payload });
         if (faults.length === 0) return redirect(response, openUrl());
         response.statusCode = 400;
-        show(response, 'refused.njk', { judged: judgedPayload(payload, faults) }, inOwnFrame);
+        show(response, 'refused.njk', { judged: judgedPayload(payload, faults) });
       },
     }),
   ];
 }
-
-/**
- * Returns true if the frame ancestors of a client contain an origin. An ancestor such as
- * `https://*.practice.example` contains every host below its domain (CSP Level 3 section 6.7.2.8).
- */
-const isAncestor = (origin: string, ancestors: readonly string[] = []): boolean =>
-  ancestors.some((ancestor) => {
-    const [scheme = '', domain] = ancestor.split('*');
-    return domain === undefined ? ancestor === origin : origin.startsWith(scheme) && origin.endsWith(domain);
-  });
 
 /** A synthetic patient. Numbers that begin with 999 are never issued to people. */
 type SyntheticPatient = {

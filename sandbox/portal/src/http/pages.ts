@@ -29,9 +29,6 @@ export function createShow(): Show {
 export const wantsPage = ({ request }: Pick<Exchange, 'request'>): boolean =>
   preferredType(request, ['application/json', 'text/html']) === 'text/html';
 
-/** The policy of pages that may replace a launched application in the frame of the launch builder. */
-export const inOwnFrame: PagePolicy = { frameAncestors: ["'self'"] };
-
 const advice: Readonly<Record<string, string>> = {
   session_required: 'Open the start page. It shows how to sign in with your client.',
   foreign_form: 'Nothing was changed. Use the forms of the developer pages.',
@@ -57,6 +54,6 @@ export function createDialect(config: DeveloperPortalConfig, show: Show): ErrorD
       faults: error.faults,
       correlationId: call.correlationId,
     };
-    show(response, 'message.njk', model, inOwnFrame);
+    show(response, 'message.njk', model);
   };
 }
