@@ -29,8 +29,7 @@ export async function openOperatorLog(storage: Storage, keys: AuditKeys): Promis
   const checkpoints = createCheckpoints(database, keys);
   const search = createAuditSearch(database);
   return {
-    verify: (options) =>
-      verifyAudit({ ...options, isUrgent: true, chain: createChainReader(database), checkpoints, keys }),
+    verify: (options) => verifyAudit({ ...options, chain: createChainReader(database), checkpoints, keys }),
     async *checkpoints(fromNumber) {
       for await (const page of checkpoints.between({ first: fromNumber, last: Number.MAX_SAFE_INTEGER })) {
         for (const { jws } of page) yield jws;

@@ -4,7 +4,7 @@ import { type ChainEnd, genesisOf } from '../domain/row-chain.ts';
 import type { ChainReader, Period } from '../store/chain-reader.ts';
 import type { Checkpoints, NumberRange } from '../store/checkpoints.ts';
 import { type CheckpointPlace, verifyCheckpoints } from './verify-checkpoints.ts';
-import { gapsOf, verifyRows, verifyRowsInHalves } from './verify-rows.ts';
+import { gapsOf, verifyRows } from './verify-rows.ts';
 
 export type Verification = {
   readonly rows: number;
@@ -29,8 +29,6 @@ type VerifyOptions = {
   /** Limits the verification to rows after this position. */
   readonly since?: VerifiedPlace;
   readonly external?: readonly string[];
-  /** Uses two connections, for a user who waits for the result. */
-  readonly isUrgent?: boolean;
   readonly signal?: AbortSignal;
 };
 
@@ -44,13 +42,12 @@ export async function verifyAudit(options: VerifyOptions): Promise<Verification>
   const ends = new Map<string, ChainEnd>();
   const ranges = new Map<string, NumberRange>();
   let rows = 0;
-  const verify = options.isUrgent ? verifyRowsInHalves : verifyRows;
   for (const partition of await chain.partitions()) {
     const range = await rangeOf(chain, partition, period);
     ranges.set(partition, { ...(range ?? emptyRange), ...firstSince(since, partition) });
     if (range === undefined) continue;
     const from = since?.ends.get(partition) ?? (await startOf(chain, partition, range.first));
-    const verified = await verify({ chain, keys, signal, partition, from, last: range.last });
+    const verified = await verifyRows({ chain, keys, signal, partition, from, last: range.last });
     rows += verified.rows;
     ends.set(partition, verified.end);
     faults.push(...verified.faults);

@@ -45,23 +45,6 @@ export async function verifyRows({
   return { rows, end, faults: faults.slice(0, maxFaults) };
 }
 
-/**
- * Does the same as `verifyRows` but on two connections, because a user waits for the result of the command.
- * The first half ends with the row in the middle, and the second half starts after it.
- */
-export async function verifyRowsInHalves(options: RowsOptions): ReturnType<typeof verifyRows> {
-  const { chain, partition, from, last } = options;
-  const end = Math.min(last, (await chain.endOf(partition)).sequence);
-  const middle = await chain.before(partition, Math.ceil((from.sequence + end) / 2) + 1);
-  if (end - from.sequence < sliceSize || middle.sequence <= from.sequence) return verifyRows(options);
-  const [first, second] = await Promise.all([
-    verifyRows({ ...options, last: middle.sequence }),
-    verifyRows({ ...options, from: middle }),
-  ]);
-  const faults = [...first.faults, ...second.faults].slice(0, maxFaults);
-  return { rows: first.rows + second.rows, end: second.end, faults };
-}
-
 type SliceFaults = {
   readonly partition: string;
   readonly slice: ChainSlice;
