@@ -1,14 +1,12 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { closeSync, openSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { waitLimitMs } from '@clinical-launch/testing/until';
 import type { Replica, ServiceName } from './edge.ts';
 import { sendRequest } from './send-request.ts';
 
-// Preloaded into every process that a fault test starts. Standard input is a pipe from the test, which the
-// kernel closes however the test ends. The process then removes the test's files and exits.
 /** One replica of a service, run as a separate process from its `main.ts`. */
 export type ServiceProcess = Replica & {
   /** Starts the process, and resolves when it is ready. */
@@ -97,11 +95,3 @@ export async function isReady(adminUrl: string): Promise<boolean> {
   const ready = await sendRequest({ url: `${adminUrl}/readyz`, timeoutMs: 2000 }).catch(() => undefined);
   return ready?.status === 200;
 }
-
-process.stdin
-  .once('end', () => {
-    const directory = process.env['TEST_DIRECTORY'];
-    if (directory !== undefined) rmSync(directory, { recursive: true, force: true });
-    process.kill(process.pid, 'SIGKILL');
-  })
-  .resume();

@@ -1,4 +1,4 @@
-import { globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import jest from '../../../tests/jest.config.js';
@@ -264,5 +264,18 @@ describe('the patterns of files', () => {
     );
     expect(unused).toEqual([]);
     expect(ofFile).not.toEqual([]);
+  });
+
+  it('exist for each address that a module derives from its own', () => {
+    const modules = globSync('{libs,sandbox,services,tests,tools}/**/*.ts', {
+      cwd: root,
+      exclude: (name) => name === 'node_modules',
+    });
+    const missing = modules.flatMap((path) =>
+      [...textOf(path).matchAll(/new URL\('([^':]+)', import\.meta\.url/g)]
+        .filter(([, address = '']) => !existsSync(join(root, dirname(path), address)))
+        .map(([, address]) => `${path}: ${address}`),
+    );
+    expect(missing).toEqual([]);
   });
 });
