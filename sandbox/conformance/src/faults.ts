@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import type { Endpoint, FaultName, ProxiedAnswer } from './exchange.ts';
 
 /** The seconds in `Retry-After` of the faults 429 and 503. */
@@ -58,6 +59,13 @@ export type ArmedFault = {
   readonly times: number;
 };
 
+type WantedFault = {
+  readonly fault: FaultName;
+  /** Absent or empty for every endpoint. */
+  readonly endpoint?: Endpoint | '';
+  readonly times?: number;
+};
+
 const maxArmed = 100;
 
 export type Faults = ReturnType<typeof createFaults>;
@@ -66,10 +74,11 @@ export type Faults = ReturnType<typeof createFaults>;
 export function createFaults() {
   let armed: readonly ArmedFault[] = [];
   return {
-    /** Adds a fault. If the client has more than 100 faults, drops its oldest fault. */
-    arm(fault: ArmedFault): void {
-      const dropped = armed.filter(({ clientId }) => clientId === fault.clientId).at(-maxArmed);
-      armed = [...armed.filter((one) => one !== dropped), fault];
+    /** Adds a fault of a client. If it has more than 100 faults, drops its oldest fault. */
+    arm(clientId: string, { endpoint, times = 1, fault }: WantedFault): void {
+      const dropped = armed.filter((one) => one.clientId === clientId).at(-maxArmed);
+      const added = { clientId, fault, times, ...withoutUndefined({ endpoint: endpoint || undefined }) };
+      armed = [...armed.filter((one) => one !== dropped), added];
     },
     of: (clientId: string): readonly ArmedFault[] => armed.filter((one) => one.clientId === clientId),
     /**

@@ -1,13 +1,12 @@
-import { endpointNames, faultNames } from '@clinical-launch/conformance/exchange';
 import { callbackHeaders } from '@clinical-launch/conformance/pms-callbacks';
-import { junitOf } from '@clinical-launch/conformance/results';
 import type { Run } from '@clinical-launch/conformance/run';
+import { readMembers, sendReport, wantedChange, wantedFault } from '@clinical-launch/conformance/run-control';
 import { type ConformanceRuns, runViews } from '@clinical-launch/conformance/runs';
 import { clientId } from '@clinical-launch/contracts/registry-values';
-import { type CompiledSchema, closedObject, compileSchema } from '@clinical-launch/contracts/schema';
+import { closedObject, compileSchema } from '@clinical-launch/contracts/schema';
 import { Type } from '@clinical-launch/contracts/type';
-import { preferredType, sendJson, sendStatus, sendText, setHeaders } from '@clinical-launch/http/answer';
-import { readBytes, readJson } from '@clinical-launch/http/body';
+import { sendJson, sendStatus, sendText, setHeaders } from '@clinical-launch/http/answer';
+import { readBytes } from '@clinical-launch/http/body';
 import {
   type Endpoint,
   type Exchange,
@@ -30,15 +29,8 @@ const wantedRun = compileSchema(
     ),
   }),
 );
-const wantedChange = compileSchema(closedObject({ do: Type.Enum(['repeat', 'skip', 'finish']) }));
-const wantedFault = compileSchema(
-  closedObject({
-    client: clientId,
-    fault: Type.Enum([...faultNames]),
-    endpoint: Type.Optional(Type.Enum([...endpointNames])),
-    times: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
-  }),
-);
+const wantedFaultOf = wantedFault({ client: clientId });
+const isJsonOnly = { isJsonOnly: true };
 
 /** A JSON body without members, which a page of another origin cannot send. */
 const nothing = compileSchema(closedObject({}));
@@ -57,22 +49,20 @@ export function conformanceEndpoints(runs: ConformanceRuns): readonly Endpoint[]
     return run;
   };
 
-  const show: Handler = (exchange) => {
-    const { request, response } = exchange;
+  const showRun: Handler = (exchange) => {
     const report = getRun(exchange).report();
-    const type = preferredType(request, ['application/json', 'text/html', 'application/xml']);
-    if (type === 'application/xml') return sendText(response, 'application/xml', junitOf(report));
-    if (type !== 'text/html') return sendJson(response, report);
-    setHeaders(response, headers);
-    if (report.state === 'running') response.setHeader('Refresh', '2');
-    sendText(response, 'text/html', pages.render('run.njk', { report }));
+    const show = () => {
+      setHeaders(exchange.response, headers);
+      sendText(exchange.response, 'text/html', pages.render('run.njk', { report }));
+    };
+    sendReport(exchange, report, { refreshSeconds: 2, show });
   };
 
   return [
     controlled('/runs', {
       async POST(exchange) {
         const { response } = exchange;
-        const { client, protocol, attestations = {} } = await readMembers(exchange, wantedRun);
+        const { client, protocol, attestations = {} } = await readMembers(exchange, wantedRun, isJsonOnly);
         const run = runs.start({ clientId: client, protocol, attestations });
         await run.begun();
         response.statusCode = 201;
@@ -81,10 +71,10 @@ export function conformanceEndpoints(runs: ConformanceRuns): readonly Endpoint[]
       },
     }),
     controlled('/runs/:id', {
-      GET: show,
+      GET: showRun,
       async POST(exchange) {
         const run = getRun(exchange);
-        const { do: wanted } = await readMembers(exchange, wantedChange);
+        const { do: wanted } = await readMembers(exchange, wantedChange, isJsonOnly);
         run[wanted]();
         await run.begun();
         sendJson(exchange.response, run.report());
@@ -92,14 +82,14 @@ export function conformanceEndpoints(runs: ConformanceRuns): readonly Endpoint[]
     }),
     controlled('/faults', {
       async POST(exchange) {
-        const { client, ...fault } = await readMembers(exchange, wantedFault);
-        runs.faults.arm({ times: 1, ...fault, clientId: client });
+        const { client, ...fault } = await readMembers(exchange, wantedFaultOf, isJsonOnly);
+        runs.faults.arm(client, fault);
         sendJson(exchange.response, { faults: runs.faults.of(client) });
       },
     }),
     controlled('/keys', {
       async POST(exchange) {
-        await readMembers(exchange, nothing);
+        await readMembers(exchange, nothing, isJsonOnly);
         runs.keys.rotate();
         sendStatus(exchange.response, 204);
       },
@@ -140,15 +130,4 @@ const controlled = (
 function refuseOrigin({ request }: Exchange): void {
   if (request.headers.origin !== undefined)
     throw new ServiceError({ code: 'insufficient_scope', message: 'Web pages must not send this request' });
-}
-
-/** Reads a JSON body. @throws ServiceError 400 that lists every fault, 413 or 415 */
-async function readMembers<Members>(exchange: Exchange, schema: CompiledSchema<Members>): Promise<Members> {
-  const body = await readJson(exchange, { types: ['application/json'], limitBytes: 64 * 1024 });
-  if (schema.is(body)) return body;
-  throw new ServiceError({
-    code: 'invalid_request',
-    message: 'The request is invalid. Correct the fields listed in `errors` and send it again',
-    faults: schema.faultsOf(body),
-  });
 }

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { callbackHeaders } from '@clinical-launch/conformance/pms-callbacks';
+import { readMembers } from '@clinical-launch/conformance/run-control';
 import { closedObject, compileSchema } from '@clinical-launch/contracts/schema';
 import { localTime } from '@clinical-launch/contracts/time';
 import { Type } from '@clinical-launch/contracts/type';
@@ -10,7 +11,7 @@ import { ServiceError, tooMany } from '@clinical-launch/http/errors';
 import { type Attempt, addressFault, findSignature, isSigned, testKinds } from '../domain/callbacks.ts';
 import type { Forwarding } from './forward-callback.ts';
 import { wantsPage } from './pages.ts';
-import { type Portal, readMembers, type Visit } from './portal.ts';
+import type { Portal, Visit } from './portal.ts';
 
 const page = '/developers/callbacks';
 

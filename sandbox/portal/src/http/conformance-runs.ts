@@ -1,9 +1,9 @@
 import { pmsProtocol } from '@clinical-launch/conformance/pms';
-import { junitOf } from '@clinical-launch/conformance/results';
 import type { Attestations, Run } from '@clinical-launch/conformance/run';
+import { readMembers, sendReport, wantedChange } from '@clinical-launch/conformance/run-control';
 import type { ConformanceRuns } from '@clinical-launch/conformance/runs';
 import { signStatement } from '@clinical-launch/conformance/statement';
-import { preferredType, redirect, sendJson, sendText } from '@clinical-launch/http/answer';
+import { redirect, sendJson, sendText } from '@clinical-launch/http/answer';
 import { readForm } from '@clinical-launch/http/body';
 import { type Endpoint, textParameter } from '@clinical-launch/http/endpoint';
 import { ServiceError } from '@clinical-launch/http/errors';
@@ -14,10 +14,6 @@ import type { Portal, Visit } from './portal.ts';
 /** The requirements that requests cannot prove. A person at the vendor attests them. */
 const attested = pmsProtocol.requirements.filter(({ judge }) => judge === undefined);
 const maxNameLength = 200;
-
-const changes = ['repeat', 'skip', 'finish'] as const;
-type Change = (typeof changes)[number];
-const isChange = (text: string): text is Change => changes.some((change) => change === text);
 
 /** Creates the pages of the conformance runs of the signed-in client. */
 export function conformanceRuns(portal: Portal, runs: ConformanceRuns): readonly Endpoint[] {
@@ -51,23 +47,17 @@ export function conformanceRuns(portal: Portal, runs: ConformanceRuns): readonly
     }),
     portal.behindSignIn('/developers/runs/:id', {
       GET(visit) {
-        const { request, response } = visit;
         const report = runOf(visit).report();
-        const type = preferredType(request, ['application/json', 'text/html', 'application/xml']);
-        if (type === 'application/xml') return sendText(response, 'application/xml', junitOf(report));
-        if (type !== 'text/html') return sendJson(response, report);
-        if (report.state === 'running') response.setHeader('Refresh', '5');
-        portal.show(response, 'conformance-run.njk', { current: 'runs', report });
+        const model = { current: 'runs', report };
+        sendReport(visit, report, {
+          refreshSeconds: 5,
+          show: () => portal.show(visit.response, 'conformance-run.njk', model),
+        });
       },
       async POST(visit) {
         const run = runOf(visit);
-        const wanted = (await readForm(visit)).get('do') ?? '';
-        if (!isChange(wanted))
-          throw new ServiceError({
-            code: 'invalid_request',
-            message: `Send \`do\` with one of ${changes.join(', ')}`,
-          });
-        run[wanted]();
+        const { do: change } = await readMembers(visit, wantedChange);
+        run[change]();
         redirect(visit.response, addressOf(run));
       },
     }),

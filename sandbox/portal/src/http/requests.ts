@@ -1,26 +1,14 @@
-import {
-  type Endpoint as EndpointName,
-  endpointNames,
-  faultNames,
-} from '@clinical-launch/conformance/exchange';
+import { type Endpoint as EndpointName, faultNames } from '@clinical-launch/conformance/exchange';
+import { readMembers, wantedFault } from '@clinical-launch/conformance/run-control';
 import type { ConformanceRuns } from '@clinical-launch/conformance/runs';
-import { closedObject, compileSchema, withoutUndefined } from '@clinical-launch/contracts/schema';
-import { Type } from '@clinical-launch/contracts/type';
 import { redirect, sendJson } from '@clinical-launch/http/answer';
 import type { Endpoint } from '@clinical-launch/http/endpoint';
 import type { RecordedRequest, RecordedRequests } from '../store/recorded-requests.ts';
 import { baseAddressOf } from './client-proxy.ts';
 import { wantsPage } from './pages.ts';
-import { type Portal, readMembers } from './portal.ts';
+import type { Portal } from './portal.ts';
 
-const wantedFault = compileSchema(
-  closedObject({
-    fault: Type.Enum([...faultNames]),
-    /** The form sends an empty text if the fault applies to every endpoint. */
-    endpoint: Type.Optional(Type.Enum([...endpointNames, ''])),
-    times: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
-  }),
-);
+const wanted = wantedFault({});
 
 const endpointWords: Partial<Record<EndpointName, string>> = {
   token: 'a token',
@@ -61,13 +49,7 @@ export function inspector(portal: Portal, { runs, requests }: RequestsOptions): 
     portal.behindSignIn('/developers/faults', {
       async POST(visit) {
         const { response, client } = visit;
-        const { endpoint, ...fault } = await readMembers(visit, wantedFault);
-        runs.faults.arm({
-          times: 1,
-          ...fault,
-          ...withoutUndefined({ endpoint: endpoint || undefined }),
-          clientId: client.clientId,
-        });
+        runs.faults.arm(client.clientId, await readMembers(visit, wanted));
         if (wantsPage(visit)) redirect(response, '/developers/requests');
         else sendJson(response, { faults: runs.faults.of(client.clientId) });
       },
