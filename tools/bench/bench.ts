@@ -15,7 +15,6 @@ export type Figure = {
 export type BenchOptions = {
   /** A short run for CI with few rounds and small amounts. Its figures are not reliable. */
   readonly short: boolean;
-  /** Reports what is being measured. */
   readonly progress: (text: string) => void;
 };
 

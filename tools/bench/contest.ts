@@ -7,7 +7,6 @@ export const connections = 32;
 
 type Round = { readonly cpuUs: number; readonly isDisturbed: boolean };
 
-/** Measures one program with requests prepared before the measurement. */
 async function round(server: Measured, requests: readonly RequestText[]): Promise<Round> {
   const measured = await measureCpu([server.pid, process.pid], async () => {
     await sendAll({ url: server.url, connections, requests });

@@ -270,7 +270,6 @@ const trustedIssuer = Type.Object(
     ),
     /** `kid` is defined in RFC 7515 section 4.1.4. */
     acceptsMissingKeyId: setting('Whether its tokens may omit kid', Type.Boolean()),
-    /** The clients of this issuer that may request launches. */
     clients: Type.Array(
       Type.Object(
         { clientId: Type.String(printed), suspended, ...launchPolicy },

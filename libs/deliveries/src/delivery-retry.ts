@@ -8,7 +8,6 @@ const maxWaitMs = 3600 * secondMs;
 type FailedAttempt = {
   /** A `DeliveryFailure`, or a failure reason that the service defines. */
   readonly reason: string;
-  /** The number of attempts, including the failed attempt. */
   readonly attempts: number;
   /** The time of the failure, in milliseconds since 1970. */
   readonly now: number;

@@ -68,7 +68,6 @@ export class ChannelDeliveries {
     this.#begin();
   }
 
-  /** Resolves when no message is being handled. */
   async end(): Promise<void> {
     while (this.#underWay.size > 0) await Promise.all(this.#underWay);
   }
@@ -192,7 +191,6 @@ class UnsettledMessages {
     this.#send(() => this.#channel.nack(message, false, true));
   }
 
-  /** Makes the broker dead-letter a message. */
   discard(message: ConsumeMessage): void {
     this.#remove(message);
     this.#send(() => this.#channel.reject(message, false));

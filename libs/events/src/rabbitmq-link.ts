@@ -13,7 +13,6 @@ export type Link<Session> = {
   session(): Session | undefined;
   /** Closes the connection, after which a new connection is opened. */
   drop(cause: Error): void;
-  /** Closes the connection permanently. */
   stop(): Promise<void>;
 };
 

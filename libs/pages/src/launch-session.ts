@@ -19,7 +19,6 @@ export const launchSessionIdleSeconds = 30 * 60;
 
 type SessionCookieOptions = {
   readonly path: string;
-  /** Whether the platform is served by https. */
   readonly isSecure: boolean;
   /**
    * True if pages of another site may frame the application. Browsers must then send the cookie in frames.
@@ -64,7 +63,6 @@ export type LaunchSession = {
 };
 
 type SessionSearch = {
-  /** Whether the platform is served by https. */
   readonly isSecure: boolean;
   /** Extends each found session to end in this many seconds. If absent, sessions are not extended. */
   readonly extendSeconds?: number;

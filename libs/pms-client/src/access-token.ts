@@ -25,7 +25,6 @@ export type TokenRequest = {
 
 /** The error that is thrown if the identity provider issues no access token. */
 export class TokenRefused extends Error {
-  /** The HTTP status of the answer. */
   readonly status: number;
   /**
    * The error code (RFC 6749 section 5.2), such as `invalid_client` for a wrong secret. Undefined if the

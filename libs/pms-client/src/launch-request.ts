@@ -78,7 +78,6 @@ export type LaunchRequest = {
   readonly originatingId: string;
   /** A FHIR dateTime with offset, such as `2026-11-21T09:30:00Z`. */
   readonly authoredOn: string;
-  /** The signed-in user. */
   readonly author: { readonly username: string; readonly name: PersonName };
   readonly patient: LaunchPatient;
   readonly requester: LaunchPractitioner;

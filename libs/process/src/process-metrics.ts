@@ -22,7 +22,6 @@ const collectWithinMs = 3000;
 export type ProcessMetrics = {
   /** Answers a scrape. If the scraper accepts OpenMetrics, answers in that format, with exemplars. */
   readonly answer: RequestListener;
-  /** Pushes the last measurements and stops. */
   stop(): Promise<void>;
 };
 

@@ -11,7 +11,6 @@ export type RedisLevel = {
   readonly maxBytes: number;
   readonly keys: number;
   readonly clients: number;
-  /** The number of commands since the node started. */
   readonly commands: number;
 };
 

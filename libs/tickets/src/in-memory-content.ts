@@ -162,7 +162,6 @@ export class ExpiringMap<Value> {
     this.#entries.set(key, { value, expiresAt: this.#clock.now() + ttlSeconds * 1000 });
   }
 
-  /** Returns the keys and values that have not expired. */
   *entries(): Generator<readonly [string, Value]> {
     const now = this.#clock.now();
     for (const [key, { value, expiresAt }] of this.#entries) if (expiresAt > now) yield [key, value];

@@ -17,7 +17,6 @@ export type Revocations = {
 export type FollowedRevocations = Revocations & {
   /** Returns whether the list was read recently enough. */
   isCurrent(): boolean;
-  /** Stops polling, after the current read. */
   stop(): Promise<void>;
 };
 

@@ -43,7 +43,6 @@ export type Exchange = {
   readonly answeredAt: number;
   readonly clientId?: string;
   readonly launchId?: string;
-  /** The fault that the proxy applied to this request. */
   readonly fault?: FaultName;
   /**
    * The name of the change that a conformance run made to the answer, or the name of the message that the run

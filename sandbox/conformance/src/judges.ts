@@ -56,7 +56,6 @@ export const isAccepted = (status: number) => status >= 200 && status < 300;
 /** Returns a status as a text. The status is 0 if the client did not answer. */
 export const shownStatus = (status: number): string => (status === 0 ? 'none' : String(status));
 
-/** The parameters that must never be in an address. */
 const secretNames = [
   'access_token',
   'client_secret',

@@ -142,7 +142,6 @@ export function sampleCallbackBody(launchId: string, now: number): string {
   return callbackBody({ orderGuid: order.guid, orderVersion: 1, launchId, messageId, renderedAt, xml });
 }
 
-/** Returns an order of a synthetic patient. */
 function sampleOrder(at: string): Order {
   const laboratory = 'North Coast Pathology';
   return {

@@ -20,7 +20,6 @@ export type Requirement = {
   /** A stable id, such as `pms.token-reused`. */
   readonly id: string;
   readonly title: string;
-  /** The section of the guide. */
   readonly guide: string;
   /**
    * Absent if no exchange can show the requirement. A person at the vendor must then attest it.

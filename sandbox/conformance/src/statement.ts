@@ -30,7 +30,6 @@ const statementSchema = closedObject({
     closedObject({
       id: Type.String(),
       requirement: Type.String(),
-      /** The section of the guide. */
       guide: Type.String(),
       conformance: Type.Enum(['met', 'attested', 'not met', 'not seen', 'not attested']),
       /** The fault that the run found, or the person who attested the requirement. */

@@ -21,7 +21,6 @@ export type OrderingConfig = {
   /** The IANA time zone of the practices, in which pages show times and a patient's age is calculated. */
   readonly timeZone: string;
   readonly supportLine?: string | undefined;
-  /** The generator of patient pseudonyms for audit events. */
   readonly pseudonyms: PatientPseudonyms;
   /**
    * The maximum number of HTTP requests of one launch session per second and process. If absent, there is no

@@ -36,9 +36,7 @@ export type StageOptions = {
   readonly redisUrl?: string;
   /** Whether audit-trail also runs and publishes the events, as in operation. */
   readonly isAudited?: boolean;
-  /** Node flags for the measured services. */
   readonly flags?: readonly string[];
-  /** Additional environment variables for the measured services. */
   readonly environment?: Readonly<Record<string, string>>;
 };
 

@@ -14,9 +14,7 @@ import { createSignInReader } from './sign-in-extension.ts';
 
 /** What was agreed with a client. If `practices` or `directory` is absent, every value is allowed. */
 export type Agreement = {
-  /** The practices for which the client may launch. */
   readonly practices?: PracticeBinding | undefined;
-  /** The practices, users, clinicians and performers. */
   readonly directory?: Directory | undefined;
   /**
    * The values of `acr` that the client may send. If absent, the client may send the default values, which

@@ -20,7 +20,6 @@ export type Contained<Type extends ResourceType> = {
 export type ContainedResources = {
   /** The errors of all resources of supported types, and of repeated ids. */
   readonly faults: readonly Fault[];
-  /** The references of each PractitionerRole. */
   readonly references: readonly Reference[];
   /**
    * Returns an error if the reference does not refer to exactly one resource of the required type. Ignores

@@ -70,7 +70,6 @@ export const catalogueSchema = closedObject({
         value: text,
         scheme: Type.Union([Type.Literal('NHSORGANISATIONS'), Type.Literal('LOCAL')]),
       }),
-      /** The telephone number for urgent requests. */
       telephone: Type.Optional(text),
       /** The `OrderCategory` in the order document. */
       category: text,

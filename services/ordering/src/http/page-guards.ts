@@ -44,7 +44,6 @@ export function ofConfirmedPatient(
       : toReport(visit, visit.about);
 }
 
-/** Redirects to the page of a request. */
 function toReport({ response, home }: Visit, request: TestRequest): undefined {
   redirect(response, reportPage(home, request));
 }

@@ -8,7 +8,6 @@ export type WorkDependencies = {
   readonly clock: Clock;
   /** Encrypts the order in the event for the service that renders the order document. */
   readonly sealer: Sealer;
-  /** The generator of patient pseudonyms for audit events. */
   readonly pseudonyms: PatientPseudonyms;
   /** The IANA time zone of the practices. */
   readonly timeZone: string;

@@ -121,7 +121,6 @@ function withTests(before: unknown, tests: readonly SheetTest[]) {
   };
 }
 
-/** Replaces a file atomically. */
 async function replaceFile(path: string, text: string): Promise<void> {
   const draft = `${path}.${randomUUID()}.new`;
   try {

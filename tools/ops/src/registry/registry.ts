@@ -41,7 +41,6 @@ import { createFile, type RegistryDocument } from './registry-document.ts';
 
 const emptyRegistry = '{\n  "realms": []\n}\n';
 
-/** Creates an empty registry file. */
 const init: Command = {
   summary: 'Creates an empty registry file. It never replaces an existing one.',
   options: [o.file],
