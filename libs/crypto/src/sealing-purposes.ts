@@ -1,6 +1,6 @@
 import { createHash, hkdfSync } from 'node:crypto';
 import type { EventData } from '@clinical-launch/contracts/events/catalogue';
-import { createSealer, type Sealer, type SealingKey, type SealPlace } from './sealing.ts';
+import { createSealer, type SealBinding, type Sealer, type SealingKey } from './sealing.ts';
 
 /**
  * The purposes of sealing keys. A process has only the keys of the purposes that it needs:
@@ -73,13 +73,13 @@ type SubmittedOrder = Omit<EventData<'order.submitted.v1'>, 'sealed'>;
  * the order, its launch, and its client. A sealed order that was copied to an event with another launch or
  * client therefore cannot be opened.
  */
-export const placeOfOrder = ({
+export const bindingOfOrder = ({
   orderGuid,
   launchId,
   issuer,
   clientId,
   orderVersion = 1,
-}: Pick<SubmittedOrder, 'orderGuid' | 'launchId' | 'issuer' | 'clientId' | 'orderVersion'>): SealPlace => [
+}: Pick<SubmittedOrder, 'orderGuid' | 'launchId' | 'issuer' | 'clientId' | 'orderVersion'>): SealBinding => [
   orderGuid,
   String(orderVersion),
   launchId,
@@ -90,10 +90,10 @@ export const placeOfOrder = ({
 export const tokenContextPurpose = 'access-token-context';
 
 /** Returns the texts that bind the sealed launch context to its access token: the claims `jti` and `sid`. */
-export const placeOfTokenContext = ({
+export const bindingOfTokenContext = ({
   tokenId,
   launchId,
 }: {
   readonly tokenId: string;
   readonly launchId: string;
-}): SealPlace => [tokenId, launchId];
+}): SealBinding => [tokenId, launchId];

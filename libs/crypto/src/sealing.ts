@@ -14,17 +14,17 @@ import {
  */
 export type Sealer = {
   /**
-   * Encrypts the JSON of `value` with AES-256-GCM. Purpose and place are associated data (NIST SP 800-38D),
-   * so that `open` fails for any other purpose or place. The place identifies the owner of the seal, such as
-   * a ticket, an order or a launch. `open` needs the same texts in the same order. An empty place binds the
+   * Encrypts the JSON of `value` with AES-256-GCM. Purpose and binding are associated data (NIST SP 800-38D),
+   * so that `open` fails for any other purpose or binding. The binding identifies the owner of the seal, such
+   * as a ticket, an order or a launch. `open` needs the same texts in the same order. An empty binding ties the
    * seal only to its purpose.
    */
-  seal(purpose: string, value: unknown, place: SealPlace): string;
+  seal(purpose: string, value: unknown, binding: SealBinding): string;
   /**
    * Decrypts a seal.
-   * @throws Error if the seal has another purpose or place or was changed, or if its key was removed
+   * @throws Error if the seal has another purpose or binding or was changed, or if its key was removed
    */
-  open(purpose: string, sealed: string, place: SealPlace): unknown;
+  open(purpose: string, sealed: string, binding: SealBinding): unknown;
   /**
    * Derives 32 bytes from a purpose and a text. The result is always the same for the same key, and cannot be
    * computed without the key. Store `currentKeyId`, so that you can derive the same bytes after a key
@@ -40,7 +40,7 @@ export type Sealer = {
  * The texts that identify the owner of a seal. Code that opens a seal must not read them from the record that
  * contains the seal.
  */
-export type SealPlace = readonly string[];
+export type SealBinding = readonly string[];
 
 /** A key of 32 bytes, with a short id of letters, digits, `_` and `-`. */
 export type SealingKey = { readonly id: string; readonly key: Uint8Array };
@@ -84,20 +84,20 @@ export function createSealer(keys: readonly SealingKey[], formerKeys: readonly S
         .update(JSON.stringify([purpose, text]))
         .digest();
     },
-    seal(purpose, value, place) {
+    seal(purpose, value, binding) {
       const iv = drawBytes(ivBytes);
-      const cipher = createCipheriv('aes-256-gcm', currentKey, iv).setAAD(associatedData(purpose, place));
+      const cipher = createCipheriv('aes-256-gcm', currentKey, iv).setAAD(associatedData(purpose, binding));
       const body = cipher.update(JSON.stringify(value), 'utf8');
       // GCM has no padding, so `final` returns no bytes and only computes the tag.
       cipher.final();
       return `${current.id}.${Buffer.concat([iv, cipher.getAuthTag(), body]).toString('base64url')}`;
     },
-    open(purpose, sealed, place) {
+    open(purpose, sealed, binding) {
       const dot = sealed.indexOf('.');
       const [key, ...otherKeys] = byId.get(sealed.slice(0, dot)) ?? [];
       if (key === undefined) throw new Error('The key that sealed this value is not configured');
       const bytes = Buffer.from(sealed.slice(dot + 1), 'base64url');
-      const data = associatedData(purpose, place);
+      const data = associatedData(purpose, binding);
       for (const former of otherKeys) {
         const text = tryToDecrypt(bytes, former, data);
         if (text !== undefined) return JSON.parse(text);
@@ -133,11 +133,11 @@ function tryToDecrypt(...sealed: Parameters<typeof decrypt>): string | undefined
 
 /**
  * Returns the associated data as JSON, so that different lists of texts never give the same bytes. Returns a
- * purpose without a place as plain text, because stored signing keys and callback secrets were sealed before
- * places existed.
+ * purpose without a binding as plain text, because stored signing keys and callback secrets were sealed before
+ * bindings existed.
  */
-const associatedData = (purpose: string, place: SealPlace): Buffer =>
-  Buffer.from(place.length === 0 ? purpose : JSON.stringify([purpose, ...place]));
+const associatedData = (purpose: string, binding: SealBinding): Buffer =>
+  Buffer.from(binding.length === 0 ? purpose : JSON.stringify([purpose, ...binding]));
 
 /** A pool of random bytes. A system call for 4,096 bytes takes as long as a system call for 12 bytes. */
 const pool = Buffer.alloc(4096);

@@ -85,13 +85,15 @@ export function createApp(options: AppOptions): RequestListener {
   };
 }
 
-type Found = { readonly endpoint: Endpoint; readonly params: PathParameters };
+type MatchedEndpoint = { readonly endpoint: Endpoint; readonly params: PathParameters };
 
 /** The realm at the start of a path. The table finds realms of one segment. Express finds longer realms. */
 const realm = '/*realm';
 
 /** Returns a function that finds an endpoint by its exact path, or by the path after a realm. */
-function createTable(endpoints: readonly Endpoint[]): (request: IncomingMessage) => Found | undefined {
+function createTable(
+  endpoints: readonly Endpoint[],
+): (request: IncomingMessage) => MatchedEndpoint | undefined {
   const byPath = new Map(endpoints.map((endpoint) => [endpoint.path, endpoint]));
   return ({ url = '' }) => {
     const mark = url.indexOf('?');

@@ -76,7 +76,7 @@ export type RefusalAudit<Reached extends Exchange = Exchange> = (
 
 type Method = 'GET' | 'HEAD' | 'POST' | 'DELETE';
 
-type EndpointOptions<Placed extends Exchange, Reached extends Exchange> = {
+type EndpointOptions<Guarded extends Exchange, Reached extends Exchange> = {
   /** The path pattern in the syntax of Express, such as `/orders/:guid.xml`. */
   readonly path: string;
   /** The `source` of its events (CloudEvents section 3.1.1), such as `/launch-api`. */
@@ -91,7 +91,7 @@ type EndpointOptions<Placed extends Exchange, Reached extends Exchange> = {
    */
   readonly anyOrigin?: boolean | ((exchange: Exchange) => boolean);
   /** The handler of each method. Without a handler for HEAD, the handler for GET answers without a body. */
-  readonly methods: Readonly<Partial<Record<Method, Handler<Placed>>>>;
+  readonly methods: Readonly<Partial<Record<Method, Handler<Guarded>>>>;
   /**
    * If true, a HEAD without a handler is refused, because the handler for GET would use up a single-use
    * ticket.
@@ -116,39 +116,39 @@ export type Endpoint = {
 
 /**
  * Creates an endpoint. The endpoint logs and audits every error of its guards and handlers, and answers in
- * its own dialect. It answers 405 with `Allow` to other methods (RFC 9110 section 15.5.6). The guard `place`
+ * its own dialect. It answers 405 with `Allow` to other methods (RFC 9110 section 15.5.6). `guard`
  * runs before the method is checked.
  */
-export function endpoint<Placed extends Exchange, Reached extends Exchange = Placed>(
-  options: EndpointOptions<Placed, Reached> & { readonly place: Guard<Exchange, Placed> },
+export function endpoint<Guarded extends Exchange, Reached extends Exchange = Guarded>(
+  options: EndpointOptions<Guarded, Reached> & { readonly guard: Guard<Exchange, Guarded> },
 ): Endpoint;
 export function endpoint<Reached extends Exchange = Exchange>(
   options: EndpointOptions<Exchange, Reached>,
 ): Endpoint;
-export function endpoint<Placed extends Exchange, Reached extends Exchange>({
+export function endpoint<Guarded extends Exchange, Reached extends Exchange>({
   path,
   source,
   dialect,
   headers = {},
   anyOrigin = false,
-  place,
+  guard,
   methods,
   refusesHead = false,
   audit,
   onRefused,
-}: EndpointOptions<Placed, Reached> & { readonly place?: Guard<Exchange, Placed> }): Endpoint {
-  const handlers = new Map<string, Handler<Placed>>(Object.entries(methods));
+}: EndpointOptions<Guarded, Reached> & { readonly guard?: Guard<Exchange, Guarded> }): Endpoint {
+  const handlers = new Map<string, Handler<Guarded>>(Object.entries(methods));
   const allowed = [...handlers.keys()];
   if (methods.GET !== undefined && !refusesHead && !handlers.has('HEAD')) handlers.set('HEAD', methods.GET);
   const isOpen = typeof anyOrigin === 'function' ? anyOrigin : () => anyOrigin;
 
-  const choose: Handler<Placed> = (exchange) => {
+  const choose: Handler<Guarded> = (exchange) => {
     const handle = handlers.get(exchange.request.method ?? '');
     if (handle === undefined) throw methodNotAllowed(allowed);
     return handle(exchange);
   };
-  // Without a guard, `Placed` is `Exchange`, because the first overload requires a guard for any other type.
-  const handle = place === undefined ? (choose as Handler) : behind(place, choose);
+  // Without a guard, `Guarded` is `Exchange`, because the first overload requires a guard for any other type.
+  const handle = guard === undefined ? (choose as Handler) : behind(guard, choose);
 
   return {
     path,

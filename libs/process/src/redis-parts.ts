@@ -14,16 +14,16 @@ import type { Tickets } from '@clinical-launch/tickets/tickets';
 import { countTickets, observeRedis } from './part-metrics.ts';
 import type { PartOptions, RunningPart } from './parts.ts';
 
-export type RedisPlace = {
+export type RedisLocation = {
   readonly redis: RedisClient;
   /** The prefix of all keys. With different prefixes, several systems can share one Redis. */
   readonly prefix?: string;
   readonly writeEvent: EventWriter;
 };
 
-/** The parts on Redis that every service needs. Services create further parts with the same `place`. */
+/** The parts on Redis that every service needs. Services create further parts with the same `location`. */
 export type RedisParts = RunningPart & {
-  readonly place: RedisPlace;
+  readonly location: RedisLocation;
   readonly tickets: Tickets;
   readonly limits: Limits;
   /** Limits and audits the refused requests of this process. */
@@ -67,17 +67,17 @@ export async function openRedisParts(options: RedisPartOptions): Promise<RedisPa
     logger,
   });
   observeRedis(() => measureRedis(redis));
-  const place: RedisPlace = {
+  const location: RedisLocation = {
     redis,
     writeEvent: eventKeys.writeEvent,
     ...ownPrefix,
   };
   const { mostEvents, ...refusing } = readRefusalSettings(environment);
-  const limits = new RedisLimits({ ...place, mostEvents });
+  const limits = new RedisLimits({ ...location, mostEvents });
   const refusals = createRefusals({ ...refusing, limits, clock, logger });
   return {
-    place,
-    tickets: countTickets(new RedisTickets({ ...place, sealers, logger, requiresCompleteClaims })),
+    location,
+    tickets: countTickets(new RedisTickets({ ...location, sealers, logger, requiresCompleteClaims })),
     limits,
     refusals,
     checks: { redis: () => redis.ping().then(() => true) },

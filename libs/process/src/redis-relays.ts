@@ -10,23 +10,23 @@ import { reportRejectedEvents } from './rejected-events.ts';
 
 /** Opens the outbox that ticket operations use, so that events without a ticket can be appended to it. */
 export const openRedisOutbox = (
-  { place }: Pick<RedisParts, 'place'>,
+  { location }: Pick<RedisParts, 'location'>,
   { logger }: Pick<PartOptions, 'logger'>,
-): RedisOutbox => new RedisOutbox({ ...place, onRejected: reportRejectedEvents('tickets', logger) });
+): RedisOutbox => new RedisOutbox({ ...location, onRejected: reportRejectedEvents('tickets', logger) });
 
 /**
  * Moves the events of tickets and refusals from Redis to the bus. An append in any process wakes the relays.
  * Each outbox has its own relay, so that refusals do not delay the events of accepted work.
  */
 export function startRedisRelays(
-  { place }: Pick<RedisParts, 'place'>,
+  { location }: Pick<RedisParts, 'location'>,
   bus: Pick<EventBus, 'publishWritten'>,
   { logger }: Pick<PartOptions, 'logger'>,
 ): RunningPart {
   const outboxes = {
-    tickets: openRedisOutbox({ place }, { logger }),
+    tickets: openRedisOutbox({ location }, { logger }),
     refusals: new RedisOutbox({
-      ...place,
+      ...location,
       stream: 'refused',
       onRejected: reportRejectedEvents('refusals', logger),
     }),
@@ -41,7 +41,7 @@ export function startRedisRelays(
     }),
   }));
   const stopListening = wakeRelays(
-    place.redis,
+    location.redis,
     relayed.map(({ outbox, relay }) => ({ outbox, nudge: () => relay.nudge() })),
   );
   return {

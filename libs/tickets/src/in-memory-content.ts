@@ -26,7 +26,7 @@ export type Content = {
    * The additional ticket of this ticket (`issueAdditional`), and the times of the issues that still count
    * towards the limit.
    */
-  beside?: { readonly key: string; readonly issuedAt: readonly number[] };
+  additional?: { readonly key: string; readonly issuedAt: readonly number[] };
 };
 
 /** Returns the name under which the content of a ticket is stored. */

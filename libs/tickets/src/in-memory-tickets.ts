@@ -116,17 +116,17 @@ export class InMemoryTickets implements Tickets {
     if (chain === undefined || stored === undefined || this.#revoked.has(stored.correlationId))
       return { outcome: 'unknown' };
     if (!isProven(stored, live)) return { outcome: 'mismatch' };
-    const { correlationId, endsAt, beside } = stored;
+    const { correlationId, endsAt, additional } = stored;
     const now = this.#clock.now();
-    const issuedAt = (beside?.issuedAt ?? []).filter((time) => time > now - limit.seconds * 1000);
+    const issuedAt = (additional?.issuedAt ?? []).filter((time) => time > now - limit.seconds * 1000);
     const [oldest = now] = issuedAt;
     if (issuedAt.length >= limit.tickets)
       return { outcome: 'limited', waitSeconds: (oldest - now) / 1000 + limit.seconds, correlationId };
     const ticket = nameTicket(beginChain(correlationId, chain.shard));
     const key = keyOf(kind, ticket);
-    if (beside !== undefined) this.#live.delete(beside.key);
+    if (additional !== undefined) this.#live.delete(additional.key);
     this.#bounds.useProof(correlationId, proof);
-    stored.beside = { key, issuedAt: [...issuedAt, now] };
+    stored.additional = { key, issuedAt: [...issuedAt, now] };
     const text = JSON.stringify(context);
     this.#store(key, { context: text, detail: undefined, challenge, correlationId, endsAt }, ttlSeconds);
     return { outcome: 'issued', ticket, correlationId };

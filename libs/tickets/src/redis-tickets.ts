@@ -126,9 +126,9 @@ export class RedisTickets implements Tickets {
   }
 
   async issueAdditional(kind: TicketKind, request: AdditionalIssueRequest): Promise<AdditionalIssue> {
-    const beside = readChain(request.live.ticket);
-    if (beside === undefined) return { outcome: 'unknown' };
-    const { shard, correlationId } = beside;
+    const chainOfLive = readChain(request.live.ticket);
+    if (chainOfLive === undefined) return { outcome: 'unknown' };
+    const { shard, correlationId } = chainOfLive;
     const chain = beginChain(correlationId, shard);
     const ticket = nameTicket(chain);
     const reply = await this.#scripts.run(

@@ -134,13 +134,13 @@ function problemsOf<Entry>(entries: readonly Entry[], path: string, rules: reado
 const demoIdProblems = (clientId: string) =>
   demoClientIds.has(clientId) ? ['.clientId is a client of the demo'] : [];
 
-function partnerAddressProblems(address: string, place: string): string[] {
+function partnerAddressProblems(address: string, at: string): string[] {
   const fault = partnerAddressFault(address, { isProduction: true });
-  return fault === undefined ? [] : [`${place} ${fault}`];
+  return fault === undefined ? [] : [`${at} ${fault}`];
 }
 
-const httpsProblems = (address: string, place: string) =>
-  address.startsWith('https://') && URL.canParse(address) ? [] : [`${place} must be https`];
+const httpsProblems = (address: string, at: string) =>
+  address.startsWith('https://') && URL.canParse(address) ? [] : [`${at} must be https`];
 
 const secureOrigin = /^https:\/\/(?:[a-z0-9.-]+|\[[0-9a-f:]+\])(?::\d{1,5})?$/i;
 /**
@@ -149,10 +149,10 @@ const secureOrigin = /^https:\/\/(?:[a-z0-9.-]+|\[[0-9a-f:]+\])(?::\d{1,5})?$/i;
  */
 const secureSubdomains = /^https:\/\/\*(?:\.[a-z0-9-]+){3,}(?::\d{1,5})?$/i;
 
-const frameAncestorProblems = (origin: string, place: string) =>
+const frameAncestorProblems = (origin: string, at: string) =>
   secureOrigin.test(origin) || secureSubdomains.test(origin)
     ? []
-    : [`${place} must be an https origin, with \`*\` only before a domain of three labels or more`];
+    : [`${at} must be an https origin, with \`*\` only before a domain of three labels or more`];
 
 function callbackProblems({ url, secrets }: RegisteredCallback): string[] {
   return [

@@ -23,12 +23,12 @@ await runProcess({
     }),
   async open({ auditTrail: config, trust }, tools) {
     const parts = tools.own(await openRedisParts(tools));
-    const { place, refusals } = parts;
+    const { location, refusals } = parts;
     const { storage } = tools.own(await openPostgres(tools));
     const { bus } = tools.own(await openRabbitMq(tools));
     // Only this process relays the events of launches to the broker, so that the launch path needs no broker.
     tools.own(startRedisRelays(parts, bus, tools));
-    const revokedTokens = new RedisRevokedTokens(place);
+    const revokedTokens = new RedisRevokedTokens(location);
     const { revocations } = tools.own(await openRevocationsPart({ revokedTokens }, tools));
     const { tokens } = tools.own(openTokenVerifier(trust, { ...tools, revocations }));
     const service = await auditTrail(config, {
@@ -36,8 +36,8 @@ await runProcess({
       storage,
       tokens,
       events: openRedisOutbox(parts, tools),
-      claims: new RedisClaims(place),
-      endedSessions: new RedisRevokedTokens({ ...place, list: 'ended-sessions' }),
+      claims: new RedisClaims(location),
+      endedSessions: new RedisRevokedTokens({ ...location, list: 'ended-sessions' }),
     });
     return { mounts: [{ path: '/', service }], bus, refusals };
   },

@@ -58,7 +58,7 @@ beforeEach(async () => {
     endpoint({
       ...shared,
       path: '/audit/page',
-      place: signedIn(sessions, { publicUrl, clientId: 'pages' }, createRateLimiter(clock)),
+      guard: signedIn(sessions, { publicUrl, clientId: 'pages' }, createRateLimiter(clock)),
       methods: { GET: answerUsername, POST: answerUsername },
     }),
     endpoint({

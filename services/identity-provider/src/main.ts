@@ -39,8 +39,8 @@ await runProcess({
     const policiesOf = (current: Registry) => issuerPolicies(current, trust.options);
     const fetchOutbound = createOutboundFetch({ allowedNetworks: trust.allowedNetworks });
     const parts = tools.own(await openRedisParts({ ...tools, sealers }));
-    const { place, tickets, limits, refusals } = parts;
-    const revokedTokens = new RedisRevokedTokens(place);
+    const { location, tickets, limits, refusals } = parts;
+    const revokedTokens = new RedisRevokedTokens(location);
     const { revocations } = tools.own(await openRevocationsPart({ revokedTokens }, tools));
     const database = await openPostgres(tools);
     // The database has no readiness check, because the known keys continue to sign for 15 minutes
@@ -53,7 +53,7 @@ await runProcess({
       storage,
       tickets,
       revokedTokens,
-      limiter: createSharedRateLimiter({ ...place, service: tools.name }),
+      limiter: createSharedRateLimiter({ ...location, service: tools.name }),
       attempts: createAttempts({ limits, clock, logger }),
       events: openRedisOutbox(parts, tools),
       sealers,

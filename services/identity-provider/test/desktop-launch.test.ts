@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { placeOfTokenContext } from '@clinical-launch/crypto/sealing-purposes';
+import { bindingOfTokenContext } from '@clinical-launch/crypto/sealing-purposes';
 import type { Storage } from '@clinical-launch/storage/storage';
 import { TestClock } from '@clinical-launch/testing/test-clock';
 import { openTestStorage } from '@clinical-launch/testing/test-storage';
@@ -234,7 +234,7 @@ describe('the access token', () => {
     });
     const { user, organisation, patient } = aLaunch();
     const id = expect.stringMatching(/^[0-9a-f]{32}$/);
-    const place = placeOfTokenContext({ tokenId: String(claims.jti), launchId: String(claims.sid) });
+    const place = bindingOfTokenContext({ tokenId: String(claims.jti), launchId: String(claims.sid) });
     expect(deploymentSealer.open('access-token-context', String(claims.launch_context), place)).toEqual({
       user,
       organisation,

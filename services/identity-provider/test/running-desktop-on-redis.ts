@@ -33,7 +33,7 @@ export async function runDesktopOnRedis({ clock, storage, url, prefix }: Options
   return {
     ...running,
     outbox,
-    redis: parts.place.redis,
+    redis: parts.location.redis,
     async stop() {
       await running.stop();
       await parts.stop();

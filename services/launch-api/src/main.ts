@@ -25,11 +25,11 @@ await runProcess({
     }),
   async open({ launchApi: config, trust, sealers, sharedDirectory: sharedFile }, tools) {
     const parts = tools.own(await openRedisParts({ ...tools, sealers, requiresCompleteClaims: true }));
-    const { place, tickets, refusals } = parts;
-    const claims = new RedisClaims(place);
+    const { location, tickets, refusals } = parts;
+    const claims = new RedisClaims(location);
     tools.own({ checks: { claims: () => claims.areComplete() }, stop: async () => undefined });
-    const limiter = createSharedRateLimiter({ ...place, service: tools.name });
-    const revokedTokens = new RedisRevokedTokens(place);
+    const limiter = createSharedRateLimiter({ ...location, service: tools.name });
+    const revokedTokens = new RedisRevokedTokens(location);
     const { revocations } = tools.own(await openRevocationsPart({ revokedTokens }, tools));
     const { registryFile, options } = trust;
     const { publicUrl } = options;

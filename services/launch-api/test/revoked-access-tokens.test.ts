@@ -45,7 +45,7 @@ async function startReplica() {
   if (REDIS_URL === undefined) throw new Error('TEST_REDIS_URL is not set: run the tests by `npm test`');
   const environment = { REDIS_URL, REDIS_PREFIX: prefix };
   const parts = kept(await openRedisParts({ ...options, environment }));
-  const revokedTokens = new RedisRevokedTokens(parts.place);
+  const revokedTokens = new RedisRevokedTokens(parts.location);
   const { revocations } = kept(await openRevocationsPart({ revokedTokens }, options));
   const trustedIssuers = [{ issuer: issuer.issuer, clients: [{ clientId: 'pms' }] }];
   const api = kept(await startLaunchApi({ trustedIssuers, revocations }));

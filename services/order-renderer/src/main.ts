@@ -19,8 +19,8 @@ await runProcess({
       sealers: () => openSealers(environment, ['launch', 'order', 'callback']),
       parts: () => requireParts(environment, ['REDIS_URL', 'AMQP_URL', 'DATABASE_URL']),
     }),
-  async open({ orderRenderer: config, registry: place, sealers }, tools) {
-    const { registry } = tools.own(openRegistry(place, tools));
+  async open({ orderRenderer: config, registry: location, sealers }, tools) {
+    const { registry } = tools.own(openRegistry(location, tools));
     const { tickets, refusals } = tools.own(await openRedisParts({ ...tools, sealers }));
     const { storage } = tools.own(await openPostgres(tools));
     const { bus } = tools.own(await openRabbitMq(tools));

@@ -2,7 +2,7 @@ import { createEvent } from '@clinical-launch/contracts/events/cloud-event';
 import type { Order, OrderBatch } from '@clinical-launch/contracts/order/order';
 import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import type { Sealer } from '@clinical-launch/crypto/sealing';
-import { placeOfOrder } from '@clinical-launch/crypto/sealing-purposes';
+import { bindingOfOrder } from '@clinical-launch/crypto/sealing-purposes';
 
 type Submission = {
   readonly sealer: Sealer;
@@ -39,7 +39,7 @@ export function anOrderSubmitted(submission: Submission) {
     ...about,
     batches: order.batches.length,
     tests: order.batches.flatMap(({ tests }) => tests).length,
-    sealed: sealer.seal('order.submitted.v1', sealedValue ?? { order }, placeOfOrder(about)),
+    sealed: sealer.seal('order.submitted.v1', sealedValue ?? { order }, bindingOfOrder(about)),
   });
 }
 

@@ -19,8 +19,8 @@ await runProcess({
       sealers: () => openSealers(environment, ['launch', 'order']),
       parts: () => requireParts(environment, ['REDIS_URL', 'AMQP_URL', 'DATABASE_URL']),
     }),
-  async open({ ordering: config, sealers, registry: place }, tools) {
-    const { registry } = tools.own(openRegistry(place, tools));
+  async open({ ordering: config, sealers, registry: location }, tools) {
+    const { registry } = tools.own(openRegistry(location, tools));
     const { tickets, refusals } = tools.own(await openRedisParts({ ...tools, sealers }));
     const { storage } = tools.own(await openPostgres(tools));
     const { bus } = tools.own(await openRabbitMq(tools));

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { EventData } from '@clinical-launch/contracts/events/catalogue';
 import { parseOrder } from '@clinical-launch/contracts/order/order';
-import { placeOfOrder } from '@clinical-launch/crypto/sealing-purposes';
+import { bindingOfOrder } from '@clinical-launch/crypto/sealing-purposes';
 import { waitLimitMs } from '@clinical-launch/testing/until';
 import { recordSamples, samplesOf } from '../src/domain/record-samples.ts';
 import type { TestRequest } from '../src/domain/test-request.ts';
@@ -127,7 +127,7 @@ export async function publishedOrders({ published, sealer }: Application, guid: 
     if (events.length >= count) {
       return events.map((event) => {
         const data = event.data as EventData<'order.submitted.v1'>;
-        const opened = sealer.open('order.submitted.v1', data.sealed, placeOfOrder(data));
+        const opened = sealer.open('order.submitted.v1', data.sealed, bindingOfOrder(data));
         const { order } = opened as { order: unknown };
         return { event, order: parseOrder(order) };
       });

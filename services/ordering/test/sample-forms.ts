@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import { type Order, parseOrder } from '@clinical-launch/contracts/order/order';
-import { placeOfOrder } from '@clinical-launch/crypto/sealing-purposes';
+import { bindingOfOrder } from '@clinical-launch/crypto/sealing-purposes';
 import { waitLimitMs } from '@clinical-launch/testing/until';
 import { openOrderingDatabase } from '../src/store/database.ts';
 import type { Application, OpenLaunch } from './launches.ts';
@@ -96,7 +96,7 @@ export function orderIn(
   { sealer }: Pick<Application, 'sealer'>,
   { data }: CloudEvent<'order.submitted.v1'>,
 ): Order {
-  const opened = sealer.open('order.submitted.v1', data.sealed, placeOfOrder(data)) as { order: unknown };
+  const opened = sealer.open('order.submitted.v1', data.sealed, bindingOfOrder(data)) as { order: unknown };
   return parseOrder(opened.order);
 }
 

@@ -1,6 +1,6 @@
 import { assertCloudEvent, type CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import { parseOrder } from '@clinical-launch/contracts/order/order';
-import { placeOfOrder } from '@clinical-launch/crypto/sealing-purposes';
+import { bindingOfOrder } from '@clinical-launch/crypto/sealing-purposes';
 import { until } from '@clinical-launch/testing/until';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { openOrderingDatabase } from '../src/store/database.ts';
@@ -33,7 +33,7 @@ async function eventsOf({ launchId }: OpenLaunch): Promise<CloudEvent<'order.sub
 }
 
 const openOrder = ({ data }: CloudEvent<'order.submitted.v1'>) => {
-  const opened = application.sealer.open('order.submitted.v1', data.sealed, placeOfOrder(data)) as {
+  const opened = application.sealer.open('order.submitted.v1', data.sealed, bindingOfOrder(data)) as {
     order: unknown;
   };
   return parseOrder(opened.order);

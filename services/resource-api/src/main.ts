@@ -29,8 +29,8 @@ await runProcess({
         revocations: undefined,
       }),
     );
-    const { place, tickets, refusals } = tools.own(await openRedisParts(tools));
-    const limiter = createSharedRateLimiter({ ...place, service: tools.name });
+    const { location, tickets, refusals } = tools.own(await openRedisParts(tools));
+    const limiter = createSharedRateLimiter({ ...location, service: tools.name });
     const service = resourceApi(config, {
       ...tools,
       tokens,

@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { defaultNamespaces } from '@clinical-launch/contracts/namespaces';
 import { parseRegistry } from '@clinical-launch/contracts/registry-reading';
 import { createSealer, type Sealer } from '@clinical-launch/crypto/sealing';
-import { placeOfTokenContext } from '@clinical-launch/crypto/sealing-purposes';
+import { bindingOfTokenContext } from '@clinical-launch/crypto/sealing-purposes';
 import { createOutboundFetch } from '@clinical-launch/http/outbound-fetch';
 import { loopbackNetworks } from '@clinical-launch/http/outbound-settings';
 import { createTestDependencies, serveForTest } from '@clinical-launch/testing/serve';
@@ -108,7 +108,7 @@ export async function startResourceApi({ config = {}, watch = (tickets) => ticke
     { jti, sid }: { jti?: unknown; sid?: unknown },
     { context = { ...aContext, fhirIds }, by = sealer }: { context?: object; by?: Sealer } = {},
   ) => {
-    const place = placeOfTokenContext({ tokenId: String(jti), launchId: String(sid) });
+    const place = bindingOfTokenContext({ tokenId: String(jti), launchId: String(sid) });
     return by.seal('access-token-context', context, place);
   };
 

@@ -55,15 +55,15 @@ async function openOnRedis(options: TicketPartOptions): Promise<TicketParts> {
     import('@clinical-launch/limits/shared-rate-limit'),
   ]);
   const parts = await openRedisParts(options);
-  const { place, limits } = parts;
-  const claims = new RedisClaims(place);
+  const { location, limits } = parts;
+  const claims = new RedisClaims(location);
   return {
     ...parts,
     events: openRedisOutbox(parts, options),
     claims,
-    revokedTokens: new RedisRevokedTokens(place),
-    endedSessions: new RedisRevokedTokens({ ...place, list: 'ended-sessions' }),
-    limiter: createSharedRateLimiter({ ...place, service: options.name }),
+    revokedTokens: new RedisRevokedTokens(location),
+    endedSessions: new RedisRevokedTokens({ ...location, list: 'ended-sessions' }),
+    limiter: createSharedRateLimiter({ ...location, service: options.name }),
     attempts: createAttempts({ ...options, limits }),
     checks: { ...parts.checks, claims: () => claims.areComplete() },
     startRelay: () => startRedisRelays(parts, options.bus, options),

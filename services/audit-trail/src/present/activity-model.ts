@@ -23,7 +23,7 @@ type ActivityOptions = {
  * is unknown.
  */
 type Figure = { readonly value: number; readonly href: string | undefined };
-type Found = Readonly<Record<string, string>>;
+type SearchFields = Readonly<Record<string, string>>;
 
 /** Returns the table of the last hours with a bar for each figure, and the tables of clients and refusals. */
 export function presentActivity({ rows, begins, intervalMs, now, timeZone }: ActivityOptions) {
@@ -65,17 +65,17 @@ const minuteMs = 60_000;
 const total = (rows: readonly ActivityRow[], measure: ActivityMeasure): number =>
   rows.reduce((sum, row) => sum + amountOf(row, measure), 0);
 
-const figuresOf = (rows: readonly ActivityRow[], found: Found | undefined): readonly Figure[] =>
+const figuresOf = (rows: readonly ActivityRow[], found: SearchFields | undefined): readonly Figure[] =>
   measureNames.map((name) => {
     const value = total(rows, name);
     const isLinked = value > 0 && found !== undefined;
     return { value, href: isLinked ? hrefOf({ group: name, ...found }) : undefined };
   });
 
-const hrefOf = (found: Found): string => `/audit/?${new URLSearchParams(found).toString()}#found`;
+const hrefOf = (found: SearchFields): string => `/audit/?${new URLSearchParams(found).toString()}#found`;
 
 /** Returns the refusals grouped by reason, most frequent first. */
-function refusalsOf(rows: readonly ActivityRow[], period: Found) {
+function refusalsOf(rows: readonly ActivityRow[], period: SearchFields) {
   const refused = rows.filter((row) => amountOf(row, 'refused') > 0);
   return [...Map.groupBy(refused, ({ reason }) => reason)]
     .map(([reason, own]) => ({

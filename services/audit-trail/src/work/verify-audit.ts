@@ -3,7 +3,7 @@ import type { AuditKeys } from '../domain/checkpoint.ts';
 import { type ChainEnd, genesisOf } from '../domain/row-chain.ts';
 import type { ChainReader, Period } from '../store/chain-reader.ts';
 import type { Checkpoints, NumberRange } from '../store/checkpoints.ts';
-import { type CheckpointPlace, verifyCheckpoints } from './verify-checkpoints.ts';
+import { type CheckpointPosition, verifyCheckpoints } from './verify-checkpoints.ts';
 import { gapsOf, verifyRows } from './verify-rows.ts';
 
 export type Verification = {
@@ -11,14 +11,14 @@ export type Verification = {
   readonly checkpoints: number;
   readonly faults: readonly AuditFault[];
   /** The position from which the next verification can continue. */
-  readonly place: VerifiedPlace;
+  readonly position: VerifiedPosition;
 };
 
 /** The position up to which the log was verified. */
-export type VerifiedPlace = {
+export type VerifiedPosition = {
   readonly ends: ReadonlyMap<string, ChainEnd>;
   /** The last checkpoint and its hash, which the next checkpoint contains. */
-  readonly checkpoint: CheckpointPlace;
+  readonly checkpoint: CheckpointPosition;
 };
 
 type VerifyOptions = {
@@ -27,7 +27,7 @@ type VerifyOptions = {
   readonly keys: Pick<AuditKeys, 'verification' | 'seals'>;
   readonly period?: Period;
   /** Limits the verification to rows after this position. */
-  readonly since?: VerifiedPlace;
+  readonly since?: VerifiedPosition;
   readonly external?: readonly string[];
   readonly signal?: AbortSignal;
 };
@@ -56,15 +56,15 @@ export async function verifyAudit(options: VerifyOptions): Promise<Verification>
   const isPeriod = period !== undefined;
   const signed = await verifyCheckpoints({ ...options, ranges, isPeriod, since: since?.checkpoint });
   faults.push(...signed.faults);
-  const place = { ends, checkpoint: signed.end };
-  return { rows, checkpoints: signed.checkpoints, faults: distinct(faults), place };
+  const position = { ends, checkpoint: signed.end };
+  return { rows, checkpoints: signed.checkpoints, faults: distinct(faults), position };
 }
 
 /**
  * Includes the last row of the previous verification, because the row's checkpoint may have been signed after
  * that verification.
  */
-const firstSince = (since: VerifiedPlace | undefined, partition: string) => {
+const firstSince = (since: VerifiedPosition | undefined, partition: string) => {
   const end = since?.ends.get(partition);
   return end === undefined ? {} : { first: end.sequence };
 };

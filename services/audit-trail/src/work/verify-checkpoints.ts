@@ -5,7 +5,7 @@ import type { ChainReader } from '../store/chain-reader.ts';
 import type { Checkpoints, NumberRange, StoredCheckpoint } from '../store/checkpoints.ts';
 
 /** The last checkpoint of a verification: its number, and its hash, which the next checkpoint contains. */
-export type CheckpointPlace = { readonly number: number; readonly name: string };
+export type CheckpointPosition = { readonly number: number; readonly name: string };
 
 type CheckpointOptions = {
   readonly chain: ChainReader;
@@ -15,7 +15,7 @@ type CheckpointOptions = {
   readonly ranges: ReadonlyMap<string, NumberRange>;
   /** Whether to read only the checkpoints of `ranges`, instead of all checkpoints after `since`. */
   readonly isPeriod: boolean;
-  readonly since?: CheckpointPlace | undefined;
+  readonly since?: CheckpointPosition | undefined;
   readonly external?: readonly string[] | undefined;
   readonly signal?: AbortSignal | undefined;
 };
@@ -30,7 +30,7 @@ export async function verifyCheckpoints(options: CheckpointOptions) {
 type ReadCheckpoints = {
   readonly checkpoints: readonly SignedCheckpoint[];
   readonly faults: readonly AuditFault[];
-  readonly end: CheckpointPlace;
+  readonly end: CheckpointPosition;
 };
 
 /**
@@ -78,8 +78,8 @@ async function readInOrder(options: CheckpointOptions, numbers: NumberRange) {
   const { checkpoints, since, signal } = options;
   const faults: AuditFault[] = [];
   const read = new Map<number, SignedCheckpoint>();
-  let before: CheckpointPlace | undefined = numbers.first === 1 ? { number: 0, name: '' } : undefined;
-  let end: CheckpointPlace | undefined;
+  let before: CheckpointPosition | undefined = numbers.first === 1 ? { number: 0, name: '' } : undefined;
+  let end: CheckpointPosition | undefined;
   for await (const page of checkpoints.between(numbers)) {
     signal?.throwIfAborted();
     for (const stored of page) {
@@ -106,7 +106,7 @@ async function readInOrder(options: CheckpointOptions, numbers: NumberRange) {
 async function readNext(
   { keys, since }: CheckpointOptions,
   { number, jws }: StoredCheckpoint,
-  before: CheckpointPlace | undefined,
+  before: CheckpointPosition | undefined,
 ): Promise<SignedCheckpoint | undefined> {
   const checkpoint = await readCheckpoint(jws, keys);
   if (checkpoint?.number !== number) return undefined;

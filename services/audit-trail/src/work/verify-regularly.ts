@@ -8,7 +8,7 @@ import type { ChainReader } from '../store/chain-reader.ts';
 import type { Checkpoints } from '../store/checkpoints.ts';
 import type { Progress } from '../store/progress.ts';
 import { startRepeated } from './read-pages.ts';
-import { type Verification, type VerifiedPlace, verifyAudit } from './verify-audit.ts';
+import { type Verification, type VerifiedPosition, verifyAudit } from './verify-audit.ts';
 
 type VerifyOptions = {
   readonly chain: ChainReader;
@@ -41,7 +41,7 @@ export function startVerification(options: VerifyOptions): Pick<Loop, 'stop'> {
       await record(options, 'verify-all', found, 0);
       await progress.record('verify-new', 0, new Date(clock.now()));
     } else if (await progress.claim('verify-new', newEveryMs, now)) {
-      const since = await placeBefore(options, new Date(now.getTime() - 2 * newEveryMs));
+      const since = await positionBefore(options, new Date(now.getTime() - 2 * newEveryMs));
       const found = await verifyAudit({ ...options, since, signal: stopping.signal });
       // Adds the faults to those found earlier, so that the metric keeps them until all rows are verified.
       await record(options, 'verify-new', found, (await progress.find('verify-new'))?.place ?? 0);
@@ -77,7 +77,7 @@ async function record(
 /**
  * Returns the position of the last checkpoints before a time. The verification continues from this position.
  */
-async function placeBefore({ checkpoints, keys }: VerifyOptions, time: Date): Promise<VerifiedPlace> {
+async function positionBefore({ checkpoints, keys }: VerifyOptions, time: Date): Promise<VerifiedPosition> {
   const ends: [string, { sequence: number; hash: Buffer }][] = [];
   let last = { number: 0, name: '' };
   for (const { number, jws } of await checkpoints.latest(time)) {

@@ -28,8 +28,8 @@ export async function verifyRows({
   const faults: AuditFault[] = [];
   let end = from;
   let rows = 0;
-  const sliceAfter = (place: ChainEnd) =>
-    chain.slice(partition, place, Math.max(0, Math.min(sliceSize, last - place.sequence)));
+  const sliceAfter = (start: ChainEnd) =>
+    chain.slice(partition, start, Math.max(0, Math.min(sliceSize, last - start.sequence)));
   for (let slice = await sliceAfter(from); slice.rows > 0; ) {
     signal?.throwIfAborted();
     rows += slice.rows;

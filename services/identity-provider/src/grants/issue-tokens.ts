@@ -4,7 +4,7 @@ import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import type { TokenContext } from '@clinical-launch/contracts/token-context';
 import type { PatientPseudonyms } from '@clinical-launch/crypto/patient-pseudonym';
 import type { Sealer } from '@clinical-launch/crypto/sealing';
-import { placeOfTokenContext, tokenContextPurpose } from '@clinical-launch/crypto/sealing-purposes';
+import { bindingOfTokenContext, tokenContextPurpose } from '@clinical-launch/crypto/sealing-purposes';
 import type { Call } from '@clinical-launch/http/call';
 import type { Clock } from '@clinical-launch/runtime/clock';
 import type { TokenBinding } from '../domain/access-token.ts';
@@ -84,10 +84,10 @@ export function createTokenIssue({
       }),
       async answer({ context, refreshToken, nonce }) {
         const { user, organisation, patient, launchId } = context;
-        const place = placeOfTokenContext({ tokenId, launchId });
+        const sealBinding = bindingOfTokenContext({ tokenId, launchId });
         const fhirIds = pseudonyms.fhirIdsOf(context);
         const sealed: TokenContext = { user, organisation, patient, fhirIds };
-        const sealedContext = contextSealer.seal(tokenContextPurpose, sealed, place);
+        const sealedContext = contextSealer.seal(tokenContextPurpose, sealed, sealBinding);
         const about = { realm, context, now: clock.now(), expiresInSeconds };
         const accessToken = signer.sign(
           'at+jwt',

@@ -1,7 +1,7 @@
 import { isTokenContext, type TokenContext } from '@clinical-launch/contracts/token-context';
 import type { PatientPseudonyms } from '@clinical-launch/crypto/patient-pseudonym';
 import type { Sealer } from '@clinical-launch/crypto/sealing';
-import { placeOfTokenContext, tokenContextPurpose } from '@clinical-launch/crypto/sealing-purposes';
+import { bindingOfTokenContext, tokenContextPurpose } from '@clinical-launch/crypto/sealing-purposes';
 import type { Outbox } from '@clinical-launch/events/event-bus';
 import { sendJson } from '@clinical-launch/http/answer';
 import type { Handler } from '@clinical-launch/http/endpoint';
@@ -110,7 +110,7 @@ function openContext(
   { launch_context, jti, sid }: JWTPayload,
   sealer: Pick<Sealer, 'open'>,
 ): TokenContext | undefined {
-  const place = placeOfTokenContext({ tokenId: String(jti), launchId: String(sid) });
+  const place = bindingOfTokenContext({ tokenId: String(jti), launchId: String(sid) });
   try {
     const context = sealer.open(tokenContextPurpose, String(launch_context), place);
     return isTokenContext(context) ? context : undefined;

@@ -58,8 +58,8 @@ export type RouteDependencies = {
 
 /** Creates the endpoints of every realm for tokens, desktop launches and discovery. */
 export function realmEndpoints(dependencies: RouteDependencies): Endpoint[] {
-  const place = inRealm(dependencies.realms);
-  const shared = { source, dialect: oauthDialect, place };
+  const guard = inRealm(dependencies.realms);
+  const shared = { source, dialect: oauthDialect, guard };
   const oauth = '/*realm/oauth2/v2.0';
   const anyOrigin = isForPages(dependencies.realms);
   const tokens = { ...shared, headers: neverCached, anyOrigin, audit: auditRefusal };
@@ -110,8 +110,8 @@ export function realmEndpoints(dependencies: RouteDependencies): Endpoint[] {
 }
 
 function hostEndpoints(dependencies: RouteDependencies): Endpoint[] {
-  const place = inRealm(dependencies.realms);
-  const shared = { source, dialect: oauthDialect, place, headers: neverCached };
+  const guard = inRealm(dependencies.realms);
+  const shared = { source, dialect: oauthDialect, guard, headers: neverCached };
   const callLaunchUrl = createLaunchCaller(dependencies.fetchOutbound);
   return [
     endpoint({

@@ -3,7 +3,7 @@ import { type CloudEvent, createEvent, eventConsumers } from '@clinical-launch/c
 import { type Order, parseOrder } from '@clinical-launch/contracts/order/order';
 import { renderOrderDocument } from '@clinical-launch/contracts/order/order-document';
 import type { Sealer } from '@clinical-launch/crypto/sealing';
-import { placeOfOrder } from '@clinical-launch/crypto/sealing-purposes';
+import { bindingOfOrder } from '@clinical-launch/crypto/sealing-purposes';
 import type { Consumer } from '@clinical-launch/events/event-bus';
 import type { Clock } from '@clinical-launch/runtime/clock';
 import { currentTraceparent } from '@clinical-launch/runtime/tracing';
@@ -68,7 +68,7 @@ function isSubmitted(event: CloudEvent): event is CloudEvent<typeof submitted> {
  * @throws Error if it was sealed for another order, version, launch or client than the event names
  */
 function openOrder(sealer: Sealer, { data }: CloudEvent<typeof submitted>): Order {
-  const opened = sealer.open(submitted, data.sealed, placeOfOrder(data));
+  const opened = sealer.open(submitted, data.sealed, bindingOfOrder(data));
   const order = parseOrder(
     typeof opened === 'object' && opened !== null && 'order' in opened ? opened.order : undefined,
   );

@@ -14,7 +14,7 @@ import type { Dependencies } from './dependencies.ts';
 import { pageDialect } from './error-page.ts';
 import { inLaunch, requirePermission } from './in-launch.ts';
 import { listRequests, searchRequests } from './list-requests.ts';
-import { postNewRequest, postOfferedDraft } from './offered-request.ts';
+import { postNewRequest, postOfferedDraft } from './left-request.ts';
 import { ofChange, ofConfirmedPatient, ofNewOrder, ofRequest, type RequestVisit } from './page-guards.ts';
 import { printLabels, printTickedLabels } from './print-labels.ts';
 import { printForm } from './print-request.ts';
@@ -45,11 +45,11 @@ export function createEndpoints(dependencies: Dependencies): Endpoint[] {
     endpoint({ ...shared, path: '/accessibility', methods: { GET: statement } }),
     endpoint({ ...shared, path: '/oltr/:launchId', methods: { GET: toLaunch } }),
     ...launchPages(dependencies).map(([path, methods]) =>
-      endpoint({ ...shared, place: inLaunch(dependencies), path: `/oltr/:launchId${path}`, methods }),
+      endpoint({ ...shared, guard: inLaunch(dependencies), path: `/oltr/:launchId${path}`, methods }),
     ),
     endpoint({
       ...shared,
-      place: inLaunch(dependencies, {}),
+      guard: inLaunch(dependencies, {}),
       path: '/oltr/:launchId/session-state',
       methods: { GET: confirmSession },
     }),

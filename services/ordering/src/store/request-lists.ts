@@ -118,9 +118,9 @@ async function knownOf(
   }));
 }
 
-type Found = { readonly places: readonly Place[]; readonly count?: number };
+type FoundRequests = { readonly places: readonly Place[]; readonly count?: number };
 
-async function findPlaces(tx: OrderingTransaction, query: ListQuery, page: Page): Promise<Found> {
+async function findPlaces(tx: OrderingTransaction, query: ListQuery, page: Page): Promise<FoundRequests> {
   const { search } = query;
   if (search === undefined) {
     const places = await readList(tx, query, page);

@@ -1,6 +1,6 @@
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import type { Sealer } from '@clinical-launch/crypto/sealing';
-import { placeOfOrder } from '@clinical-launch/crypto/sealing-purposes';
+import { bindingOfOrder } from '@clinical-launch/crypto/sealing-purposes';
 import { type TestRequest, toOrder } from '../domain/test-request.ts';
 import type { Launch } from './launch.ts';
 
@@ -30,6 +30,6 @@ export function submittedEvent(
     step,
     samples: samples.length,
     samplesCollected: samples.filter(({ completedAt }) => completedAt !== undefined).length,
-    sealed: sealer.seal('order.submitted.v1', { order: toOrder(request) }, placeOfOrder(about)),
+    sealed: sealer.seal('order.submitted.v1', { order: toOrder(request) }, bindingOfOrder(about)),
   });
 }

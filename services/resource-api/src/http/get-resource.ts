@@ -5,7 +5,7 @@ import { compileSchema, guidPattern, withoutUndefined } from '@clinical-launch/c
 import { isTokenContext, type TokenContext } from '@clinical-launch/contracts/token-context';
 import { Type } from '@clinical-launch/contracts/type';
 import type { Sealer } from '@clinical-launch/crypto/sealing';
-import { placeOfTokenContext, tokenContextPurpose } from '@clinical-launch/crypto/sealing-purposes';
+import { bindingOfTokenContext, tokenContextPurpose } from '@clinical-launch/crypto/sealing-purposes';
 import { sendText } from '@clinical-launch/http/answer';
 import { behind, type Exchange, type Handler, type RefusalAudit } from '@clinical-launch/http/endpoint';
 import { ServiceError, tooMany } from '@clinical-launch/http/errors';
@@ -189,7 +189,7 @@ function open(
   sealer: Pick<Sealer, 'open'>,
 ): unknown {
   try {
-    return sealer.open(tokenContextPurpose, sealedContext, placeOfTokenContext({ tokenId, launchId }));
+    return sealer.open(tokenContextPurpose, sealedContext, bindingOfTokenContext({ tokenId, launchId }));
   } catch (cause) {
     throw invalidToken('the launch context of the token cannot be decrypted', { cause });
   }

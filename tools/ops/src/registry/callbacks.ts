@@ -70,8 +70,8 @@ export function resealCallbacks(document: RegistryDocument, context: Context): E
     for (const [index, { sealed }] of callback.secrets.entries()) {
       if (isSealedBy(sealed, sealer.currentKeyId)) continue;
       const secret = sealer.open(callbackSecretPurpose, sealed, []);
-      const place = [...path, 'callback', 'secrets', index, 'sealed'];
-      text = setValue(text, place, sealer.seal(callbackSecretPurpose, secret, []));
+      const at = [...path, 'callback', 'secrets', index, 'sealed'];
+      text = setValue(text, at, sealer.seal(callbackSecretPurpose, secret, []));
       count += 1;
     }
   }
@@ -88,13 +88,13 @@ export function resealCallbacks(document: RegistryDocument, context: Context): E
 export function callbackProblems(document: RegistryDocument, context: Context): string[] {
   const sealer = context.hasKeys ? context.openSealer() : undefined;
   return callbacksIn(document).flatMap(({ path, callback: { url, secrets } }) => {
-    const place = `${pathText(path)}.callback`;
+    const at = `${pathText(path)}.callback`;
     const fault = callbackAddressFault(url);
     const ofSecrets = secrets.flatMap(({ sealed }, index) => {
       if (sealer === undefined || canOpen(sealer, sealed)) return [];
-      return [`${place}.secrets[${index}] cannot be opened with the keys of SEALING_KEYS_CALLBACK`];
+      return [`${at}.secrets[${index}] cannot be opened with the keys of SEALING_KEYS_CALLBACK`];
     });
-    return [...(fault === undefined ? [] : [`${place}.url ${fault}`]), ...ofSecrets];
+    return [...(fault === undefined ? [] : [`${at}.url ${fault}`]), ...ofSecrets];
   });
 }
 

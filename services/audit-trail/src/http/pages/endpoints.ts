@@ -42,7 +42,7 @@ export function auditPages(given: Omit<PagesDependencies, 'pages' | 'write'>): M
   };
   const dialect = pageDialect(pages, headers);
   const open = { source: '/audit-trail', dialect, headers, audit: auditPageRefusal(config.clientId) };
-  const forStaff = { ...open, place: signedIn(sessions, config, createRateLimiter(clock)) };
+  const forStaff = { ...open, guard: signedIn(sessions, config, createRateLimiter(clock)) };
 
   return {
     endpoints: [
