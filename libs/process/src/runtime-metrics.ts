@@ -1,10 +1,4 @@
-import {
-  constants,
-  type EventLoopUtilization,
-  monitorEventLoopDelay,
-  PerformanceObserver,
-  performance,
-} from 'node:perf_hooks';
+import { constants, monitorEventLoopDelay, PerformanceObserver, performance } from 'node:perf_hooks';
 import { getHeapSpaceStatistics, getHeapStatistics } from 'node:v8';
 import { meter } from '@clinical-launch/runtime/metrics';
 
@@ -42,7 +36,8 @@ function observeEventLoop(): void {
     description: 'Share of time in which the event loop was not idle, since the last collection',
     unit: '1',
   });
-  let last: EventLoopUtilization | undefined;
+  // Node measures idle time only after the first call. Without it, the first collection would always be 1.
+  let last = performance.eventLoopUtilization();
   meter().addBatchObservableCallback(
     (result) => {
       for (const { gauge, read } of gauges) {
@@ -52,9 +47,7 @@ function observeEventLoop(): void {
       }
       delay.reset();
       const current = performance.eventLoopUtilization();
-      // Without a second argument, Node would compare `current` with now, and always return 1.
-      const since = last === undefined ? current : performance.eventLoopUtilization(current, last);
-      result.observe(busy, since.utilization);
+      result.observe(busy, performance.eventLoopUtilization(current, last).utilization);
       last = current;
     },
     [...gauges.map(({ gauge }) => gauge), busy],
