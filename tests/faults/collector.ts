@@ -22,7 +22,7 @@ export type ReceivedSpan = {
   readonly hasFailed: boolean;
 };
 
-/** A collector that receives spans by OTLP over HTTP with protobuf. */
+/** A collector that receives spans and log records by OTLP over HTTP with protobuf. */
 export type Collector = {
   readonly url: string;
   readonly spans: readonly ReceivedSpan[];
@@ -37,8 +37,12 @@ export async function startCollector(): Promise<Collector> {
   const texts: string[] = [];
   const server = createServer(async (request, response) => {
     const body = await buffer(request).catch(() => undefined);
-    const isTraces = request.method === 'POST' && request.url === '/v1/traces';
-    if (body === undefined || !isTraces || request.headers['content-type'] !== 'application/x-protobuf')
+    const sent = `${request.method} ${request.url} ${request.headers['content-type']}`;
+    if (body !== undefined && sent === 'POST /v1/logs application/x-protobuf') {
+      texts.push(body.toString());
+      return void response.writeHead(200, { 'Content-Type': 'application/x-protobuf' }).end();
+    }
+    if (body === undefined || sent !== 'POST /v1/traces application/x-protobuf')
       return void response.writeHead(400).end();
     const received = ExportTraceServiceRequest.toObject(ExportTraceServiceRequest.decode(body), {
       longs: String,

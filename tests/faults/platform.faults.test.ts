@@ -40,6 +40,7 @@ beforeAll(async () => {
       ...watched.environment,
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
       OTEL_BSP_SCHEDULE_DELAY: '100',
+      OTEL_LOGS_EXPORTER: 'otlp',
       LOG_LEVEL: 'trace',
     },
   });
