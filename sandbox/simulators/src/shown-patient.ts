@@ -1,6 +1,6 @@
 import { identifierLabels, shownIdentifier } from '@clinical-launch/contracts/coded-identifiers';
+import { localTime, shortened, writtenDate } from '@clinical-launch/contracts/time';
 import { type Patient, records } from './records.ts';
-import { shownDate } from './shown-time.ts';
 
 const genders = { male: 'Male', female: 'Female', other: 'Other', unknown: 'Not known' } as const;
 
@@ -18,5 +18,11 @@ export function shownPatient({ id, name, birthDate, gender, address, identifiers
     })),
   };
 }
+
+/** Returns a date written YYYY-MM-DD as people write it: `28 Feb 1958`. */
+export const shownDate = (date: string): string => shortened(writtenDate(date));
+
+/** Returns the time of an instant at the practice: `16:10:05`. @param instant milliseconds since 1970 */
+export const timeOfDay = (instant: number): string => localTime(instant, 'Europe/London').slice(11);
 
 export const shownRecords = { ...records, patients: records.patients.map(shownPatient) };

@@ -5,7 +5,7 @@ import type { Handler } from '@clinical-launch/http/endpoint';
 import { CallbackRefused, verifyCallback } from '@clinical-launch/pms-client';
 import type { Clock } from '@clinical-launch/runtime/clock';
 import { badRequest, getPatient } from '../records.ts';
-import { timeOfDay } from '../shown-time.ts';
+import { timeOfDay } from '../shown-patient.ts';
 import { type Simulation, simulated } from '../simulator.ts';
 import { Memory } from '../wire/visits.ts';
 import type { ReturnedDocuments } from './returned-documents.ts';

@@ -1,6 +1,6 @@
 import { shownIdentifier } from '@clinical-launch/contracts/coded-identifiers';
 import { plainText } from '../play/browser.ts';
-import { shownDate } from '../shown-time.ts';
+import { shownDate } from '../shown-patient.ts';
 
 const statuses: Readonly<Record<string, string>> = { R: 'Requested', S: 'Sample taken', D: 'Removed' };
 

@@ -3,8 +3,7 @@ import { type Endpoint, type Exchange, type Handler, textParameter } from '@clin
 import { ServiceError } from '@clinical-launch/http/errors';
 import { shownOrder } from '../pms/shown-order.ts';
 import { badRequest } from '../records.ts';
-import { shownRecords } from '../shown-patient.ts';
-import { timeOfDay } from '../shown-time.ts';
+import { shownRecords, timeOfDay } from '../shown-patient.ts';
 import { type Simulation, simulated } from '../simulator.ts';
 import type { RecordedExchange } from './recorder.ts';
 import type { VisitedLaunch } from './visits.ts';

@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { type CloudEvent, createEvent, eventConsumers } from '@clinical-launch/contracts/events/cloud-event';
 import { type Order, parseOrder } from '@clinical-launch/contracts/order/order';
 import { renderOrderDocument } from '@clinical-launch/contracts/order/order-document';
+import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import type { Sealer } from '@clinical-launch/crypto/sealing';
 import { bindingOfOrder } from '@clinical-launch/crypto/sealing-purposes';
 import type { Consumer } from '@clinical-launch/events/event-bus';
 import type { Clock } from '@clinical-launch/runtime/clock';
 import { currentTraceparent } from '@clinical-launch/runtime/tracing';
 import type { OrderRendererConfig } from '../config.ts';
-import { aboutPatient } from '../domain/about-patient.ts';
 import type { ClientKey } from '../domain/find-callback.ts';
 import type { NewDocument } from '../store/documents.ts';
 
@@ -39,7 +39,7 @@ export function onOrderSubmitted({ config, sealer, clock, isToBeDelivered, store
       const rendered = createEvent(
         'order.document.rendered.v1',
         { source: '/order-renderer', correlationId: event.correlationid, traceparent, now },
-        { ...aboutPatient(event.data.patient), orderGuid: order.guid, messageId },
+        { ...withoutUndefined({ patient: event.data.patient }), orderGuid: order.guid, messageId },
       );
       const { issuer, clientId, launchId, orderVersion = 1, patient } = event.data;
       const document = {

@@ -9,7 +9,6 @@ import type { Clock } from '@clinical-launch/runtime/clock';
 import type { Logger } from '@clinical-launch/runtime/logger';
 import { currentTraceparent } from '@clinical-launch/runtime/tracing';
 import type { CallbackConfig } from '../config.ts';
-import { aboutPatient } from '../domain/about-patient.ts';
 import type { Deliveries, DueDelivery } from '../store/deliveries.ts';
 import type { Attempt, SettledAttempt } from './deliver.ts';
 
@@ -67,7 +66,7 @@ function eventOf({
   const { launchId, orderGuid, messageId } = document;
   const traceparent = currentTraceparent() ?? due.traceparent;
   const origin = { source: '/order-renderer', correlationId: launchId, traceparent, now: new Date(now) };
-  const delivery = { ...aboutPatient(patient), orderGuid, messageId, issuer, clientId, attempts };
+  const delivery = { ...withoutUndefined({ patient }), orderGuid, messageId, issuer, clientId, attempts };
   if (attempt.outcome === 'delivered') return createEvent('order.document.delivered.v1', origin, delivery);
   const { reason, status } = attempt;
   const failed = { ...delivery, reason, ...withoutUndefined({ status }), isFinal };

@@ -13,7 +13,6 @@ import { pause } from '@clinical-launch/runtime/clock';
 import { launchOf } from '@clinical-launch/tickets/ticket-format';
 import type { Tickets } from '@clinical-launch/tickets/tickets';
 import type { RegistrySource } from '@clinical-launch/trust/registry-file';
-import { aboutPatient } from '../domain/about-patient.ts';
 import { documentNotReady, orderNotFound, sessionRequired } from '../errors.ts';
 import type { DocumentKey, OrderDocument } from '../store/documents.ts';
 import { notepadPage } from '../views/pages.ts';
@@ -170,7 +169,12 @@ type Returning = {
 function recordReturn({ documents, representation: { by }, call, dependencies }: Returning): Promise<void> {
   return dependencies.record(
     documents.map(({ orderGuid, messageId, patient }) =>
-      call.event('order.document.returned.v1', { ...aboutPatient(patient), orderGuid, messageId, by }),
+      call.event('order.document.returned.v1', {
+        ...withoutUndefined({ patient }),
+        orderGuid,
+        messageId,
+        by,
+      }),
     ),
   );
 }
