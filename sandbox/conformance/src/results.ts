@@ -49,7 +49,7 @@ export function differencesOf(
 export function readExpected(content: unknown): ExpectedResults {
   if (!expectedReport.is(content)) {
     const faults = expectedReport.faultsOf(content).map(({ path, message }) => `${path} ${message}`);
-    throw new TypeError(`it is not the report of a run: ${faults.join('; ')}`);
+    throw new TypeError(['it is not the report of a run:', ...faults].join('\n'));
   }
   return Object.fromEntries(content.requirements.map(({ id, result }) => [id, result]));
 }

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { isMembers } from '@clinical-launch/conformance/exchange';
 import { differencesOf, junitOf, readExpected } from '@clinical-launch/conformance/results';
 import type { Attestations, Run, RunReport } from '@clinical-launch/conformance/run';
 import { UsageError } from '@clinical-launch/process/command-line';
+import { readJsonText, readText, replaceFile } from '@clinical-launch/process/operator-files';
 import { createServiceLogger } from '@clinical-launch/runtime/logger';
 import { startAt } from './start.ts';
 import type { OptionValues } from './vendor-client.ts';
@@ -42,9 +42,8 @@ export async function conformanceRun(given: OptionValues, command: readonly stri
     run.finish();
     const report = run.report();
     const exitCode = printResults(report, [...differencesOf(report, expected).values()]);
-    if (given['json'] !== undefined)
-      writeFileSync(given['json'], `${JSON.stringify(report, undefined, 2)}\n`);
-    if (given['junit'] !== undefined) writeFileSync(given['junit'], junitOf(report, expected));
+    if (given['json'] !== undefined) replaceFile(given['json'], `${JSON.stringify(report, undefined, 2)}\n`);
+    if (given['junit'] !== undefined) replaceFile(given['junit'], junitOf(report, expected));
     return exitCode;
   } finally {
     await twin.stop();
@@ -59,8 +58,9 @@ const unknownIds = (run: Run, attestations: Attestations) => {
 const print = (line: string) => void process.stdout.write(`${line}\n`);
 
 function readJsonFile<Content>(path: string, read: (content: unknown) => Content): Content {
+  const text = readText(path);
   try {
-    return read(JSON.parse(readFileSync(path, 'utf8')));
+    return readJsonText(text, () => read(JSON.parse(text)));
   } catch (cause) {
     throw new UsageError(`${path} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`);
   }
@@ -69,13 +69,13 @@ function readJsonFile<Content>(path: string, read: (content: unknown) => Content
 /** Returns the names of the people who attest requirements, by requirement id. @throws TypeError */
 function readAttestations(content: unknown): Readonly<Record<string, string>> {
   if (!isMembers(content)) throw new TypeError('it is not a JSON object');
-  return Object.fromEntries(
-    Object.entries(content).map(([id, by]) => {
-      if (typeof by !== 'string' || by.trim() === '')
-        throw new TypeError(`${id} must be the name of a person`);
-      return [id, by];
-    }),
-  );
+  const isName = (by: unknown) => typeof by === 'string' && by.trim() !== '';
+  const faults = Object.keys(content).filter((id) => !isName(content[id]));
+  if (faults.length > 0)
+    throw new TypeError(
+      ['it names no people:', ...faults.map((id) => `${id} must be the name of a person`)].join('\n'),
+    );
+  return Object.fromEntries(Object.entries(content).map(([id, by]) => [id, String(by)]));
 }
 
 async function drive(run: Run, command: readonly string[], baseUrl: string): Promise<void> {

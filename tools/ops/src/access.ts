@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { EventType } from '@clinical-launch/contracts/events/catalogue';
 import {
@@ -14,6 +14,7 @@ import {
   rabbitMqDefinitions,
 } from '@clinical-launch/events/rabbitmq-definitions';
 import { UsageError } from '@clinical-launch/process/command-line';
+import { replaceFile } from '@clinical-launch/process/operator-files';
 import { defaultPrefix } from '@clinical-launch/redis/redis-scripts';
 import type { DatabaseRole, RowPrivilege } from '@clinical-launch/storage/database-roles';
 import { readCredentials } from './credentials.ts';
@@ -46,7 +47,12 @@ export function writeAccess({ directory, secrets, prefix, namespace }: AccessOpt
     'definitions.json': definitionsFile(brokerUsers, namespace),
   }));
   mkdirSync(directory, { recursive: true });
-  const files = Object.entries(contents).map(([name, text]) => replaceFile(join(directory, name), text));
+  const files = Object.entries(contents).map(([name, text]) => {
+    const path = join(directory, name);
+    // World-readable, because the servers run as other users.
+    replaceFile(path, text, 0o644);
+    return path;
+  });
   const names = (users: readonly { readonly name: string }[]) => users.map(({ name }) => name);
   return { files, redis: names(redisUsers), rabbitMq: names(brokerUsers) };
 }
@@ -75,13 +81,6 @@ function usable<Result>(make: () => Result): Result {
     if (error instanceof TypeError) throw new UsageError(error.message, { cause: error });
     throw error;
   }
-}
-
-/** Replaces a file. The file is world-readable, because the servers run as other users. */
-function replaceFile(path: string, text: string): string {
-  writeFileSync(`${path}.new`, text, { mode: 0o644 });
-  renameSync(`${path}.new`, path);
-  return path;
 }
 
 export type { ServiceName };

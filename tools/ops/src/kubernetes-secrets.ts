@@ -1,7 +1,8 @@
-import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventConsumers } from '@clinical-launch/contracts/events/cloud-event';
 import type { SealingPurpose } from '@clinical-launch/crypto/sealing-purposes';
+import { replaceFile } from '@clinical-launch/process/operator-files';
 import { stringify } from 'yaml';
 import { brokerAccess, databaseAccess, type ServiceName, serviceNames } from './access.ts';
 
@@ -117,7 +118,7 @@ export function writeKubernetesSecrets(directory: string): readonly string[] {
   return Object.entries(texts).flatMap(([name, text]) => {
     const file = join(directory, name);
     if (existsSync(file)) return [];
-    writeFileSync(file, text);
+    replaceFile(file, text);
     return [file];
   });
 }

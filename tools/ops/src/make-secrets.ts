@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import {
   type EventSource,
@@ -11,6 +11,7 @@ import { ed25519KeyOf } from '@clinical-launch/crypto/ed25519-keys';
 import { deriveEventKey } from '@clinical-launch/crypto/event-macs';
 import { sealingPurposes } from '@clinical-launch/crypto/sealing-purposes';
 import { UsageError } from '@clinical-launch/process/command-line';
+import { replaceFile } from '@clinical-launch/process/operator-files';
 import { brokerAccess, databaseAccess, serviceNames } from './access.ts';
 
 /** Returns 256 random bits in Base64URL, which needs no escaping in addresses. */
@@ -32,7 +33,7 @@ export function makeSecrets(directory: string): readonly string[] {
     const file = join(directory, path);
     if (existsSync(file)) return;
     mkdirSync(dirname(file), { recursive: true, mode: 0o711 });
-    writeFileSync(file, `${make()}\n`, { mode: 0o444 });
+    replaceFile(file, `${make()}\n`, 0o444);
     written.push(file);
   };
   const keyId = new Date().toISOString().slice(0, 7).replace('-', '');

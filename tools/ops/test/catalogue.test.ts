@@ -53,7 +53,7 @@ describe('catalogue check', () => {
   });
 
   it.each([
-    ['a dangling reference', 'HFBC', { group: 'nowhere' }, /orderables\[0\]\.group/],
+    ['a dangling reference', 'HFBC', { group: 'nowhere' }, /^line 1, column \d+: orderables\[0\]\.group/],
     ['an X-ray without its pregnancy question', 'XCXR', { asks: [] }, /XCXR must ask .* pregnancy/],
     ['an examination without clinical details', 'UABD', { needsClinicalDetails: false }, /UABD must need/],
     [
@@ -69,11 +69,12 @@ describe('catalogue check', () => {
     expect(output + errors).toMatch(expected);
   });
 
-  it.each([
-    ['a missing file', '/nowhere/catalogue.json', ''],
-    ['a file that is not JSON', undefined, '{'],
-  ])('exits with 2 for %s', async (_what, path, content) => {
-    expect((await catalogue('check', path ?? fileOf('bad.json', content))).code).toBe(2);
+  it('exits with 2 for a missing file, and with 1 and the position for a file that is not JSON', async () => {
+    expect((await catalogue('check', '/nowhere/catalogue.json')).code).toBe(2);
+    expect(await catalogue('check', fileOf('bad.json', '{\n  "orderables": [}'))).toMatchObject({
+      code: 1,
+      errors: expect.stringMatching(/^The file is not JSON: .*, at line 2, column 18\n$/),
+    });
   });
 });
 

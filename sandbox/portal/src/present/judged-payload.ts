@@ -1,5 +1,6 @@
 import type { Fault, FaultCode } from '@clinical-launch/contracts/fault';
-import { findNodeAtLocation, type Node, parseTree } from 'jsonc-parser';
+import { offsetOf } from '@clinical-launch/process/operator-files';
+import { parseTree } from 'jsonc-parser';
 
 /** A fault with its position in the text of the payload. Lines and columns count from 1. */
 type PlacedFault = {
@@ -49,7 +50,7 @@ export function judgedPayload(sent: string, faults: readonly Fault[]): JudgedPay
   const placed = faults
     .map((fault): PlacedFault => {
       const { path, message, code } = fault;
-      const place = statedPlace(fault) ?? placeOf(startOf(path, root), starts);
+      const place = statedPlace(fault) ?? placeOf(offsetOf(root, path) ?? root?.offset ?? 0, starts);
       // Messages about unreadable bodies already contain a subject: "The body is not JSON".
       const sentence = message.startsWith('The body ') ? message : `${path || 'The payload'} ${message}`;
       return { ...place, sentence, code, rule: faultRules[code] };
@@ -81,18 +82,6 @@ function lineStartsIn(text: string): readonly number[] {
 function statedPlace({ path, message }: Fault) {
   const [, line, column] = (path === '' && /at line (\d+), column (\d+)$/.exec(message)) || [];
   return line === undefined ? undefined : { line: Number(line), column: Number(column) };
-}
-
-/** Returns the index at which an element begins or, if it is missing, the index of its nearest parent. */
-function startOf(path: string, root: Node | undefined): number {
-  const segments = Array.from(path.matchAll(/\[(\d+)\]|[^.[\]]+/g), ([name, entry]) =>
-    entry === undefined ? name : Number(entry),
-  );
-  for (let count = segments.length; root !== undefined && count > 0; count -= 1) {
-    const node = findNodeAtLocation(root, segments.slice(0, count));
-    if (node !== undefined) return node.parent?.type === 'property' ? node.parent.offset : node.offset;
-  }
-  return root?.offset ?? 0;
 }
 
 function placeOf(at: number, starts: readonly number[]) {

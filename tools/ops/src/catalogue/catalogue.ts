@@ -1,8 +1,7 @@
-import { randomUUID } from 'node:crypto';
-import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { parseCatalogue } from '@clinical-launch/ordering/domain/catalogue';
 import { safetyFaults, safetyWarnings } from '@clinical-launch/ordering/domain/catalogue-safety';
-import { type Argument, type Option, UsageError } from '@clinical-launch/process/command-line';
+import type { Argument, Option } from '@clinical-launch/process/command-line';
+import { locateFaults, readJsonText, readText, replaceFile } from '@clinical-launch/process/operator-files';
 import { type Group, type Outcome, requiredOption } from '../command.ts';
 import { readCatalogueSheet, type SheetTest } from './catalogue-sheet.ts';
 
@@ -19,10 +18,12 @@ export const catalogue: Group = {
   commands: {
     check: {
       summary: 'Checks the form, the references and the safety rules of a catalogue.',
+      example: 'catalogue.json',
       arguments: [file],
       async run({ arguments: [path = ''] }) {
-        const { faults, warnings, tests } = checkCatalogue(parseJson(await readText(path)));
-        return outcomeOf(faults, {
+        const text = readText(path);
+        const { faults, warnings, tests } = checkCatalogue(parseJson(text));
+        return outcomeOf(locateFaults(text, faults), {
           lines: [`${path} has ${tests} tests and no faults`, ...warnings.map((each) => `warning: ${each}`)],
           result: { tests, warnings },
         });
@@ -30,20 +31,23 @@ export const catalogue: Group = {
     },
     import: {
       summary: 'Replaces and adds tests in a catalogue, and writes it only if it has no faults.',
+      example: 'tests.csv --into catalogue.json',
       details: 'The columns of the spreadsheet are described in docs/reference/operator-files.md.',
       arguments: [sheet],
       options: [into],
-      async run({ arguments: [path = ''], options }) {
+      async run({ arguments: [path = ''], options, progress }) {
         const target = requiredOption(options, into);
-        const { tests, faults: rowFaults } = readSheet(await readText(path));
+        const { tests, faults: rowFaults } = readSheet(readText(path));
         if (rowFaults.length > 0) return outcomeOf(rowFaults);
-        const before = parseJson(await readText(target));
+        const text = readText(target);
+        const before = parseJson(text);
         const form = checkCatalogue(before);
-        if (form.tests === 0) return outcomeOf(form.faults);
+        if (form.tests === 0) return outcomeOf(locateFaults(text, form.faults));
+        progress(`adding ${tests.length} tests to ${form.tests} tests`);
         const after = withTests(before, tests);
         const { faults } = checkCatalogue(after.catalogue);
         if (faults.length > 0) return outcomeOf(faults);
-        await replaceFile(target, `${JSON.stringify(after.catalogue, undefined, 2)}\n`);
+        replaceFile(target, `${JSON.stringify(after.catalogue, undefined, 2)}\n`);
         const { added, replaced } = after;
         return { lines: [`${added} tests were added, ${replaced} replaced`], result: { added, replaced } };
       },
@@ -78,21 +82,8 @@ function outcomeOf(
     : { lines: [], result: { faults }, problems: faults };
 }
 
-/** @throws UsageError if the file cannot be read */
-async function readText(path: string): Promise<string> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (cause) {
-    throw new UsageError(`${path} cannot be read`, { cause });
-  }
-}
-
 function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (cause) {
-    throw new UsageError('The catalogue is not JSON', { cause });
-  }
+  return readJsonText(text, () => JSON.parse(text));
 }
 
 function readSheet(text: string): ReturnType<typeof readCatalogueSheet> {
@@ -119,14 +110,4 @@ function withTests(before: unknown, tests: readonly SheetTest[]) {
     added: added.length,
     replaced: tests.length - added.length,
   };
-}
-
-async function replaceFile(path: string, text: string): Promise<void> {
-  const draft = `${path}.${randomUUID()}.new`;
-  try {
-    await writeFile(draft, text, { flag: 'wx' });
-    await rename(draft, path);
-  } finally {
-    await rm(draft, { force: true });
-  }
 }

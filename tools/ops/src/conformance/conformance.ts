@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import type { Statement } from '@clinical-launch/conformance/statement';
 import { parseEd25519Keys } from '@clinical-launch/crypto/ed25519-keys';
 import {
@@ -8,6 +7,7 @@ import {
   type Setting,
   UsageError,
 } from '@clinical-launch/process/command-line';
+import { readText } from '@clinical-launch/process/operator-files';
 import type { Environment } from '@clinical-launch/runtime/environment';
 import { type Group, requiredOption } from '../command.ts';
 import { required } from '../settings.ts';
@@ -35,6 +35,7 @@ export const conformance: Group = {
   commands: {
     verify: {
       summary: 'Verifies the signature of a statement, and prints each requirement.',
+      example: 'statement.jws --issuer https://launch.example',
       details: 'Exits with 1 if the signature is invalid, or if the product does not meet every requirement.',
       arguments: [statementFile],
       options: [keysFile, issuer],
@@ -62,14 +63,6 @@ function keysFrom(options: Answers, environment: Environment) {
   } catch (cause) {
     const reason = cause instanceof TypeError ? cause.message : 'is invalid';
     throw new UsageError(`${path ?? signingKey.name} ${reason}`, { cause });
-  }
-}
-
-function readText(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (cause) {
-    throw new UsageError(`${path} cannot be read`, { cause });
   }
 }
 

@@ -2,6 +2,7 @@ import { open, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/p
 import { anyPublicUrl, withPublicUrl } from '@clinical-launch/contracts/addresses';
 import type { Registry } from '@clinical-launch/contracts/registry';
 import { parseRegistry } from '@clinical-launch/contracts/registry-reading';
+import { readJsonText } from '@clinical-launch/process/operator-files';
 
 export type RegistryDocument = { readonly path: string; readonly text: string; readonly registry: Registry };
 
@@ -63,8 +64,10 @@ export async function writeDocument(before: RegistryDocument, text: string): Pro
 /**
  * Returns the content of a registry file. Accepts any `PUBLIC_URL`, because the command may run outside the
  * platform.
- * @throws Error if it is invalid
+ * @throws TypeError with the line and column of each error
  */
 export function parseDocument(text: string): Registry {
-  return parseRegistry(JSON.parse(withPublicUrl(text, anyPublicUrl)), { publicUrl: anyPublicUrl });
+  return readJsonText(text, () =>
+    parseRegistry(JSON.parse(withPublicUrl(text, anyPublicUrl)), { publicUrl: anyPublicUrl }),
+  );
 }

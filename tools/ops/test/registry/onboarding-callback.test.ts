@@ -194,10 +194,14 @@ describe('registry check', () => {
     const { code, errors } = await copy.runWith(keys, 'check');
     expect({ code, errors }).toEqual({
       code: 1,
-      errors: [0, 1, 4]
+      errors: [
+        [21, 0],
+        [40, 1],
+        [83, 4],
+      ]
         .map(
-          (client) =>
-            `realms[0].clients[${client}].callback.secrets[0] cannot be opened with the keys of SEALING_KEYS_CALLBACK\n`,
+          ([line, client]) =>
+            `line ${line}, column 15: realms[0].clients[${client}].callback.secrets[0] cannot be opened with the keys of SEALING_KEYS_CALLBACK\n`,
         )
         .join(''),
     });
@@ -228,7 +232,7 @@ describe('registry check', () => {
     expect(await copy.runWith({}, 'check')).toMatchObject({
       code: 1,
       errors:
-        'realms[0].clients[1].callback.url must be https; http is allowed only for this machine, outside production\n',
+        'line 38, column 13: realms[0].clients[1].callback.url must be https; http is allowed only for this machine, outside production\n',
     });
   });
 });

@@ -54,6 +54,25 @@ describe('the registry file', () => {
     }
   });
 
+  it('is refused with the line and column of the first fault of syntax, or of every fault of content', async () => {
+    await writeFile(copy.path, '{\n  "realms": [}');
+    expect((await copy.runHere('check')).errors).toMatch(
+      /^The file is not JSON: .*, at line 2, column 14\n$/,
+    );
+    const realms = [
+      { realm: 'a', clients: [] },
+      { realm: 'B', clients: [{ clientId: 'c d', scopes: [] }] },
+    ];
+    await writeFile(copy.path, JSON.stringify({ realms }, undefined, 1));
+    const { errors } = await copy.runHere('check');
+    expect(errors.match(/^ {2}line \d+, column \d+: realms\[1\]\S*/gm)).toEqual(
+      expect.arrayContaining([
+        '  line 8, column 4: realms[1].realm',
+        '  line 11, column 6: realms[1].clients[0].clientId',
+      ]),
+    );
+  });
+
   it('is accepted by check, which also reports why production refuses the file', async () => {
     const { code, output } = await copy.runHere('check');
     expect(code).toBe(0);
