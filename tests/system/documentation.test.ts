@@ -142,8 +142,8 @@ describe('docs/reference/errors.md', () => {
 });
 
 describe('a generated document', () => {
-  it.each(generatedDocuments)('$file is current (npm run docs)', ({ file, text }) => {
-    expect(readFileSync(file, 'utf8')).toBe(text());
+  it.each(generatedDocuments)('$file is current (npm run docs)', async ({ file, text }) => {
+    expect(readFileSync(file, 'utf8')).toBe(await text());
   });
 });
 

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
+import { progressOn } from '@clinical-launch/process/command-line';
 import { audit } from './audit/audit.ts';
 import { type Bench, type Figure, median, misses } from './bench.ts';
 import { bodies } from './bodies/bodies.ts';
@@ -39,7 +40,8 @@ if (flags.help || unknown.length > 0) {
 
 const figures: (Figure & { readonly bench: string })[] = [];
 for (const bench of benches.filter(({ name }) => names.length === 0 || names.includes(name))) {
-  const progress = (text: string) => process.stderr.write(`${bench.name}: ${text}\n`);
+  const show = progressOn({ errors: process.stderr });
+  const progress = (text: string) => show(`${bench.name}: ${text}`);
   const measured = await bench.run({ short: flags.short, progress });
   figures.push(...measured.map((figure) => ({ bench: bench.name, ...figure })));
   console.log(`\n${bench.name}`);

@@ -4,6 +4,7 @@
  */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { asyncApiFile, asyncApiText } from './asyncapi.ts';
+import { commandsFile, commandsText } from './commands.ts';
 import { developerPages, pagesFolder } from './developer-pages.ts';
 import { errorsFile, errorsText } from './errors.ts';
 import { eventsFile, eventsText } from './events.ts';
@@ -12,6 +13,7 @@ import { settingsFile, settingsText } from './settings.ts';
 
 export const generatedDocuments = [
   { file: asyncApiFile, text: asyncApiText },
+  { file: commandsFile, text: commandsText },
   { file: errorsFile, text: errorsText },
   { file: eventsFile, text: eventsText },
   { file: prometheusRuleFile, text: prometheusRuleText },
@@ -19,7 +21,7 @@ export const generatedDocuments = [
 ] as const;
 
 if (import.meta.main) {
-  for (const { file, text } of generatedDocuments) writeFileSync(file, text());
+  for (const { file, text } of generatedDocuments) writeFileSync(file, await text());
   // The pages contain some of the documents above, so they are written last.
   const pages = await developerPages();
   rmSync(pagesFolder, { recursive: true, force: true });

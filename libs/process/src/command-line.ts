@@ -37,6 +37,8 @@ export type Description = {
   /** A sentence that begins with a verb. */
   readonly summary: string;
   readonly details?: string;
+  /** The words after the name of the command in an example of its use: `--realm demo`. */
+  readonly example?: string;
   readonly arguments?: readonly Argument[];
   readonly options?: readonly Option[];
   readonly settings?: readonly Setting[];
@@ -65,9 +67,16 @@ export class UsageError extends Error {
   override name = 'UsageError';
 }
 
-/** Creates a program without commands. Its `--version` prints `version`. */
-export const createProgram = (name: string, { output, errors }: Terminal, version: string): Parser =>
-  new Parser(name)
+/**
+ * Creates a program without commands. Its `--version` prints `version`.
+ * @param example the words after the name of the program in an example of its use
+ */
+export const createProgram = (
+  name: string,
+  { output, errors }: Terminal,
+  { version, example }: { readonly version: string; readonly example: string },
+): Parser =>
+  withExample(new Parser(name), example)
     .version(version, '-V, --version', 'Prints the version')
     .helpOption('-h, --help', 'Prints this text')
     .helpCommand('help [command]', 'Prints the help of a command')
@@ -83,6 +92,26 @@ export const createProgram = (name: string, { output, errors }: Terminal, versio
       outputError: (text, write) => write(text.trim().replaceAll('\n', ' ').concat('\n')),
     });
 
+/** Adds a group of commands to a program. Its example is that of its first command. */
+export const addGroup = (
+  program: Parser,
+  name: string,
+  { summary, example }: Pick<Description, 'summary' | 'example'>,
+): Parser => withExample(program.command(name).summary(summary).description(summary), example);
+
+/** Returns the name of a command with the names of its parents: `clinical-launch registry list`. */
+const nameOf = (parser: Parser): string => (parser.parent ? `${nameOf(parser.parent)} ` : '') + parser.name();
+
+const withExample = (parser: Parser, example = ''): Parser =>
+  parser.addHelpText('after', () => `\nExample:\n  ${nameOf(parser)} ${example}`.trimEnd());
+
+/** Returns a function that shows the progress of long work on a terminal, one line each, and nothing elsewhere. */
+export const progressOn = ({ errors }: Pick<Terminal, 'errors'>): Progress =>
+  'isTTY' in errors && errors.isTTY === true ? (line) => void errors.write(`${line}\n`) : () => undefined;
+
+/** Shows a line about the progress of long work. */
+export type Progress = (line: string) => void;
+
 /**
  * Adds a command to a program, or to a group of its commands. `act` receives the valid arguments and options.
  * If the command is interactive, asks for missing options at the terminal.
@@ -96,13 +125,13 @@ export function addCommand(
   const {
     summary,
     details,
+    example,
     arguments: positionals = [],
     options = [],
     settings = [],
     isDefault = false,
   } = description;
-  const parser = parent
-    .command(name, { isDefault })
+  const parser = withExample(parent.command(name, { isDefault }), example)
     .summary(summary)
     .description([summary, details].filter(Boolean).join('\n\n'));
   for (const one of positionals) {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import {
   addCommand,
+  addGroup,
   createProgram,
   type Description,
   type Option,
@@ -20,7 +21,10 @@ type Command = Description & {
  */
 export async function runTwin(args: readonly string[]): Promise<number | undefined> {
   const terminal = { output: process.stdout, errors: process.stderr };
-  const program = createProgram('clinical-launch-twin', terminal, version());
+  const program = createProgram('clinical-launch-twin', terminal, {
+    version: version(),
+    example: '--port 9000',
+  });
   let code: number | undefined = 0;
   const add = (parent: typeof program, name: string, { run, ...description }: Command) =>
     addCommand(parent, name, description, {
@@ -30,7 +34,9 @@ export async function runTwin(args: readonly string[]): Promise<number | undefin
       },
     });
   add(program, 'start', start);
-  add(program.command('conformance').description('Judges a client'), 'run', conformanceRun);
+  const { example } = conformanceRun;
+  const group = { summary: 'Judges a client', example: `run ${example}` };
+  add(addGroup(program, 'conformance', group), 'run', conformanceRun);
   add(program, 'listen', listen);
   try {
     return (await runProgram(program, args)) || code;
@@ -57,6 +63,7 @@ const option = (name: string, value: string, summary: string): Option => ({
 
 const start: Command = {
   summary: 'Starts the platform, and prints `ready` and its address.',
+  example: '--port 9000 --client my-pms',
   isDefault: true,
   options: [
     option('port', 'number', 'The port, or 0 for any free port. Default: 8080'),
@@ -73,6 +80,7 @@ const start: Command = {
 
 const conformanceRun: Command = {
   summary: 'Judges a client against the requirements of its guide, and exits with 0 or 1.',
+  example: '--client my-pms -- ./launch.sh',
   arguments: [
     {
       name: 'command',
@@ -99,6 +107,7 @@ const conformanceRun: Command = {
 
 const listen: Command = {
   summary: 'Passes the callbacks of a sandbox client to this machine, until you stop it.',
+  example: '--client my-pms --url https://launch.example --forward-to http://localhost:9000/callbacks',
   options: [
     option('client', 'id', 'The client id. Its secret is in the environment variable CLIENT_SECRET'),
     option('url', 'origin', 'The address of the platform'),

@@ -14,7 +14,11 @@ import { type Verification, verifyAudit } from './work/verify-audit.ts';
 /** The operations of the `ops audit` commands on the log. */
 export type OperatorLog = {
   /** Verifies the log by its hashes and its checkpoints, including external copies of the checkpoints. */
-  verify(options: { readonly period?: Period; readonly external?: readonly string[] }): Promise<Verification>;
+  verify(options: {
+    readonly period?: Period;
+    readonly external?: readonly string[];
+    readonly onPartition?: (partition: string) => void;
+  }): Promise<Verification>;
   /** Returns the signed checkpoints, starting at `fromNumber`. */
   checkpoints(fromNumber: number): AsyncIterable<string>;
   /** Returns all matching entries, newest first. */

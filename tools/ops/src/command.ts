@@ -1,4 +1,4 @@
-import type { Answers, Description, Given, Option } from '@clinical-launch/process/command-line';
+import type { Answers, Description, Given, Option, Progress } from '@clinical-launch/process/command-line';
 import type { Environment } from '@clinical-launch/runtime/environment';
 
 export type Input = Given & {
@@ -8,6 +8,7 @@ export type Input = Given & {
   readonly isJson: boolean;
   /** Prints a line immediately, because the whole output of some commands does not fit in memory. */
   readonly print: (line: string) => Promise<void>;
+  readonly progress: Progress;
 };
 
 export type Outcome = {

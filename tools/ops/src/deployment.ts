@@ -25,9 +25,10 @@ export const migrateDatabase: ToolCommand = {
     'With SERVICE_SECRETS_DIR, also creates a PostgreSQL role for each service that can access only its own schema,\n' +
     'and sets its password. Safe to repeat. DATABASE_URL must be that of the owner of the database, with\n' +
     'CREATEROLE. With --check, changes nothing.',
+  example: '--check',
   options: [check],
   settings: [databaseUrl, secretsDirectory],
-  async run({ environment, options }) {
+  async run({ environment, options, progress }) {
     const url = required(environment, databaseUrl);
     // In production, refuses the password of the demo.
     requireParts(environment, ['DATABASE_URL']);
@@ -42,7 +43,7 @@ export const migrateDatabase: ToolCommand = {
         problems: schemas.flatMap(([schema, names]) => names.map((name) => `${schema}: ${name} is pending`)),
       };
     }
-    const report = await migrate(url, optional(environment, secretsDirectory));
+    const report = await migrate(url, { credentials: optional(environment, secretsDirectory), progress });
     const lines = [
       ...report.schemas.map((schema) => `${schema}: up to date`),
       ...report.roles.map((role) => `${role}: ready`),
@@ -61,6 +62,7 @@ export const secrets: ToolCommand = {
   details:
     'Creates sealing keys, event keys, and a user and password for each service on each server. Existing files are\n' +
     'kept, so this also adds the files that a new version needs.',
+  example: './secrets',
   arguments: [directory],
   options: [kubernetes],
   async run({ arguments: [target = ''], options }) {
@@ -76,6 +78,7 @@ export const access: ToolCommand = {
     'They contain a user for each service with only the rights that it needs, the exchanges and queues of the\n' +
     'services, and hashes of the passwords. Safe to repeat. Both servers read the files at their start.\n' +
     'If SERVICE_SECRETS_DIR has operator/amqp-url, that user may list and replay dead letters.',
+  example: './access',
   arguments: [directory],
   settings: [secretsDirectory, redisPrefix, amqpNamespace],
   async run({ arguments: [target = ''], environment }) {
@@ -99,6 +102,7 @@ export const deploy: Group = {
       details:
         'Render the overlay first: kubectl kustomize <your overlay> > rendered.yaml\n' +
         'Also lists how to create the Secrets that must exist before you apply the manifests.',
+      example: 'rendered.yaml',
       arguments: [{ name: 'file', summary: 'The rendered manifests' }],
       async run({ arguments: [file = ''] }) {
         const result = checkDeployment(readFileSync(file, 'utf8'));

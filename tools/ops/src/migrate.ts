@@ -2,6 +2,7 @@ import { migrations as ofAuditTrail } from '@clinical-launch/audit-trail/store/t
 import { migrations as ofIdentityProvider } from '@clinical-launch/identity-provider/store/tables';
 import { migrations as ofOrderRenderer } from '@clinical-launch/order-renderer/store/tables';
 import { migrations as ofOrdering } from '@clinical-launch/ordering/store/database';
+import type { Progress } from '@clinical-launch/process/command-line';
 import { separateRoles } from '@clinical-launch/storage/database-roles';
 import { openPostgresStorage } from '@clinical-launch/storage/postgres-storage';
 import type { ServiceMigrations } from '@clinical-launch/storage/service-migration';
@@ -30,10 +31,16 @@ export type MigrationReport = { readonly schemas: readonly string[]; readonly ro
  * @throws UsageError if a credential is missing (in this case, nothing has been changed), and the errors of
  * the database
  */
-export async function migrate(url: string, credentials?: string): Promise<MigrationReport> {
+export async function migrate(
+  url: string,
+  { credentials, progress }: { readonly credentials: string | undefined; readonly progress: Progress },
+): Promise<MigrationReport> {
   const roles = credentials === undefined ? [] : rolesOf(credentials);
   await withStorage(url, async (storage) => {
-    for (const { schema, migrations } of serviceSchemas) await storage.open(schema, migrations);
+    for (const { schema, migrations } of serviceSchemas) {
+      progress(`migrating ${schema}`);
+      await storage.open(schema, migrations);
+    }
   });
   if (roles.length > 0) await separateRoles(url, roles);
   return { schemas: serviceSchemas.map(({ schema }) => schema), roles: roles.map(({ name }) => name) };

@@ -17,6 +17,7 @@ const variables = { port: 'PORT', 'public-url': 'PUBLIC_URL', registry: 'REGISTR
 
 /** Starts the platform, which keeps running after the command has ended. */
 export const start: ToolCommand = {
+  example: '--port 9000',
   options: [
     setting('port', 'number', variables.port),
     setting('public-url', 'origin', variables['public-url']),

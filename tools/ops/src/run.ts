@@ -2,8 +2,10 @@ import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 import {
   addCommand,
+  addGroup,
   createProgram,
   type Option,
+  progressOn,
   runProgram,
   type Terminal,
   UsageError,
@@ -32,7 +34,7 @@ const json: Option = { name: 'json', summary: 'Prints the result as one JSON val
  */
 export async function runOps({ args, environment, terminal, now }: RunOptions): Promise<number> {
   let code = 0;
-  const program = createProgram('clinical-launch', terminal, version);
+  const program = createProgram('clinical-launch', terminal, { version, example: 'registry list --json' });
   const add = (parent: typeof program, name: string, command: Command) =>
     addCommand(
       parent,
@@ -43,7 +45,8 @@ export async function runOps({ args, environment, terminal, now }: RunOptions): 
         async act(given) {
           const isJson = given.options.has(json.name);
           const print = (line: string) => printLine(terminal.output, line);
-          const known = { ...given, isJson, environment: withSecretFiles(environment), now, print };
+          const progress = progressOn(terminal);
+          const known = { ...given, isJson, environment: withSecretFiles(environment), now, print, progress };
           code = printOutcome(await command.run(known), isJson, terminal);
         },
       },
@@ -56,8 +59,10 @@ export async function runOps({ args, environment, terminal, now }: RunOptions): 
         add(program, name, { summary, ...tool });
         continue;
       }
-      const group = program.command(name).summary(summary).description(summary);
-      for (const [own, command] of Object.entries(tool.commands)) add(group, own, command);
+      const [first] = Object.entries(tool.commands);
+      const example = [first?.[0], first?.[1].example].join(' ').trim();
+      const group = addGroup(program, name, { summary, example });
+      for (const [each, one] of Object.entries(tool.commands)) add(group, each, one);
     }
     return (await runProgram(program, args)) || code;
   } catch (error) {

@@ -59,6 +59,10 @@ export const tools: Readonly<
     summary: 'Checks the manifests of a deployment.',
     load: async () => (await import('./deployment.ts')).deploy,
   },
+  completion: {
+    summary: 'Prints a script that completes commands and options in bash, zsh or fish.',
+    load: async () => (await import('./completion.ts')).completion,
+  },
   access: {
     summary: 'Writes users.acl for Redis (aclfile) and definitions.json for RabbitMQ (load_definitions).',
     load: async () => (await import('./deployment.ts')).access,

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
 import type { Command } from '../src/command.ts';
@@ -37,6 +38,7 @@ describe('clinical-launch', () => {
       'migrate',
       'secrets',
       'deploy',
+      'completion',
       'access',
     ]);
   });
@@ -88,9 +90,35 @@ describe('clinical-launch', () => {
   });
 });
 
+describe('clinical-launch completion', () => {
+  it.each([
+    ['clinical-launch re', 'registry'],
+    ['clinical-launch registry add-p', 'add-pms add-partner'],
+    ['clinical-launch catalogue import tests.csv --i', '--into'],
+    ['clinical-launch audit verify --checkpoints copy --f', '--from'],
+    ['clinical-launch nothing ', ''],
+  ])('completes %j in bash with %j', async (typed, completed) => {
+    const { output } = await run('completion', 'bash');
+    const words = typed.split(' ').map((word) => `'${word}'`);
+    const script = `${output}\nCOMP_WORDS=(${words.join(' ')}); COMP_CWORD=${words.length - 1}; _clinical_launch; echo "\${COMPREPLY[*]}"`;
+    expect(execFileSync('bash', ['-c', script], { encoding: 'utf8' })).toBe(`${completed}\n`);
+  });
+
+  it('prints scripts for zsh and fish with every command, and refuses other shells', async () => {
+    for (const shell of ['zsh', 'fish']) {
+      const { output } = await run('completion', shell);
+      for (const [path] of commands) expect(output).toContain(path.split(' ').at(-1));
+    }
+    expect(await run('completion', 'tcsh')).toMatchObject({
+      code: 2,
+      errors: '<shell> must be one of bash, zsh, fish\n',
+    });
+  });
+});
+
 describe.each(commands)(
   'clinical-launch %s',
-  (path, { summary, options = [], arguments: positionals = [] }) => {
+  (path, { summary, example = '', options = [], arguments: positionals = [] }) => {
     it('describes its purpose, arguments and exit codes with --help', async () => {
       const { code, output, errors } = await run(...path.split(' '), '--help');
       expect([code, errors]).toEqual([0, '']);
@@ -99,7 +127,20 @@ describe.each(commands)(
       for (const text of [summary, '--json', 'Exits with 0']) expect(oneLine).toContain(text);
       for (const { name } of options) expect(output).toContain(`\n  --${name}`);
       for (const { name } of positionals) expect(output).toContain(`\n  ${name} `);
+      expect(output).toContain(`\nExample:\n  clinical-launch ${path}${example && ` ${example}`}\n`);
       expect(summary).toMatch(/^[A-Z][a-z]+s .*\.$/);
+    });
+
+    it('has an example with every argument and option that it requires, and no unknown option', () => {
+      const given = [...example.matchAll(/--([\w-]+)/g)].map(([, name = '']) => name);
+      // Commands of the registry ask for missing options.
+      const required = path.startsWith('registry ')
+        ? []
+        : options.filter(({ value, isOptional }) => value !== undefined && !isOptional);
+      const isMissing = !/^[^-]/.test(example) && positionals.some(({ isOptional }) => !isOptional);
+      expect([...options.map(({ name }) => name), 'json']).toEqual(expect.arrayContaining(given));
+      expect(given).toEqual(expect.arrayContaining(required.map(({ name }) => name)));
+      expect(isMissing).toBe(false);
     });
 
     it('names an unknown option in one line and exits with 2', async () => {

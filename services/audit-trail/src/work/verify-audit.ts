@@ -29,6 +29,8 @@ type VerifyOptions = {
   /** Limits the verification to rows after this position. */
   readonly since?: VerifiedPosition;
   readonly external?: readonly string[];
+  /** Called before the rows of each partition are compared. */
+  readonly onPartition?: (partition: string) => void;
   readonly signal?: AbortSignal;
 };
 
@@ -46,6 +48,7 @@ export async function verifyAudit(options: VerifyOptions): Promise<Verification>
     const range = await rangeOf(chain, partition, period);
     ranges.set(partition, { ...(range ?? emptyRange), ...firstSince(since, partition) });
     if (range === undefined) continue;
+    options.onPartition?.(partition);
     const from = since?.ends.get(partition) ?? (await startOf(chain, partition, range.first));
     const verified = await verifyRows({ chain, keys, signal, partition, from, last: range.last });
     rows += verified.rows;

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { readAuditKeys } from '@clinical-launch/audit-trail/config';
 import { sentenceOf } from '@clinical-launch/audit-trail/domain/audit-fault';
 import { type OperatorLog, openOperatorLog } from '@clinical-launch/audit-trail/operator-log';
@@ -10,6 +9,7 @@ import {
   type Setting,
   UsageError,
 } from '@clinical-launch/process/command-line';
+import { readText } from '@clinical-launch/process/operator-files';
 import type { Environment } from '@clinical-launch/runtime/environment';
 import { openPostgresStorage } from '@clinical-launch/storage/postgres-storage';
 import type { Group } from '../command.ts';
@@ -68,17 +68,19 @@ export const audit: Group = {
   commands: {
     verify: {
       summary: 'Compares every row with its hash and seal, and the log with its signed checkpoints.',
+      example: '--day 2026-11-21',
       details:
         'Finds rows that were changed, removed or inserted, even by a superuser, and reports partition, number,\n' +
         'id and time. Only checkpoints that were stored elsewhere reveal that the newest rows were removed together\n' +
         'with their checkpoints.',
       options: [day, from, to, checkpointFile],
       settings,
-      async run({ options, environment }) {
+      async run({ options, environment, progress }) {
+        const onPartition = (partition: string) => progress(`verifying ${partition}`);
         const period = periodOf(options);
         const external = externalOf(options);
         const { rows, checkpoints, faults } = await atDesk(environment, (desk) =>
-          desk.verify({ ...withoutUndefined({ period }), external }),
+          desk.verify({ ...withoutUndefined({ period }), external, onPartition }),
         );
         return {
           lines: [`${rows} rows and ${checkpoints} checkpoints verified, ${faults.length} faults`],
@@ -89,6 +91,7 @@ export const audit: Group = {
     },
     checkpoints: {
       summary: 'Prints the signed checkpoints, one per line, to be stored elsewhere.',
+      example: '1',
       arguments: [firstNumber],
       settings,
       run: ({ arguments: [number = '1'], environment }) =>
@@ -100,6 +103,7 @@ export const audit: Group = {
     },
     export: {
       summary: 'Prints the matching events, newest first, one JSON object per line.',
+      example: '--practice A81001 --from 2026-11-21',
       details:
         'The export itself is recorded in the audit trail, with the name of the user who runs the command.',
       options: exportOptions,
@@ -124,15 +128,8 @@ function periodOf(options: Answers) {
 
 function externalOf(options: Answers): readonly string[] {
   const [path] = options.get(checkpointFile.name) ?? [];
-  if (path === undefined) return [];
-  try {
-    return readFileSync(path, 'utf8')
-      .split('\n')
-      .map((line) => line.trim())
-      .filter((line) => line !== '');
-  } catch (cause) {
-    throw new UsageError(`${path} cannot be read`, { cause });
-  }
+  const lines = path === undefined ? [] : readText(path).split('\n');
+  return lines.map((line) => line.trim()).filter((line) => line !== '');
 }
 
 const slowestStatementMs = 600_000;

@@ -45,7 +45,7 @@ export const exportOptions: readonly Option[] = [
 
 /** Records the export, and prints the matching entries. With `--json`, returns the entries. */
 export async function exportEntries(
-  { options, now, isJson, print }: Pick<Input, 'options' | 'now' | 'isJson' | 'print'>,
+  { options, now, isJson, print, progress }: Pick<Input, 'options' | 'now' | 'isJson' | 'print' | 'progress'>,
   atDesk: <Result>(work: (desk: OperatorLog) => Promise<Result>) => Promise<Result>,
 ): Promise<Outcome> {
   const given = criteria.filter(({ name }) => options.has(name));
@@ -65,7 +65,11 @@ export async function exportEntries(
     };
     await desk.recordExport(exported, new Date(now));
     const result: unknown[] = [];
+    let month = '';
     for await (const entry of desk.entries(wanted)) {
+      const own = entry.time.toISOString().slice(0, 7);
+      if (own !== month) progress(`exporting ${own}`);
+      month = own;
       const exportedEntry = chosen === 'fhir' ? fhirAuditEvent(entry) : answeredEntry(entry);
       if (isJson) result.push(exportedEntry);
       else await print(JSON.stringify(exportedEntry));

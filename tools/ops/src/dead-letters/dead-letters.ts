@@ -23,6 +23,7 @@ export const deadLetters: Group = {
   commands: {
     list: {
       summary: 'Prints the dead letters of a consumer, oldest first, one JSON object per line.',
+      example: 'audit-trail',
       details: 'The data of the events is not printed. The dead letters stay in their queue.',
       arguments: [consumer],
       settings,
@@ -33,6 +34,7 @@ export const deadLetters: Group = {
     },
     replay: {
       summary: "Moves dead letters back to the consumer's queue, and prints their ids.",
+      example: 'audit-trail',
       arguments: [consumer, eventIds],
       settings,
       async run({ arguments: [name = '', ...ids], environment }) {

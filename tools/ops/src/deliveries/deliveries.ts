@@ -36,6 +36,7 @@ export const deliveries: Group = {
     list: {
       summary:
         'Prints the deliveries in a state, oldest first, one JSON object per line, without the document.',
+      example: 'pending',
       arguments: [stateArgument],
       settings,
       async run({ arguments: [name = 'dead'], environment }) {
@@ -46,6 +47,7 @@ export const deliveries: Group = {
     },
     replay: {
       summary: 'Delivers documents again, and prints their message ids.',
+      example: '--all',
       arguments: [messageIds],
       options: [all],
       settings,

@@ -69,6 +69,7 @@ export const launches: Group = {
         'accepts it until it expires. New launches are not refused: first change the registry, or the user account\n' +
         'in the system that launches.\n\n' +
         'Needs Redis, PostgreSQL and RabbitMQ, so it cannot end launches of `npm start` without them.',
+      example: '--user a.okonkwo --by INC-1234',
       options: [...selectors, byName, wait],
       settings,
       async run({ options, environment, now }) {

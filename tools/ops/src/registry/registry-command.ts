@@ -59,6 +59,7 @@ const audienceSetting = {
 type RegistryCommand = {
   readonly summary: string;
   readonly details?: string;
+  readonly example?: string;
   readonly options: readonly Option[];
   /** Whether the command uses the sealing keys of callback secrets. */
   readonly seals?: true;

@@ -1,6 +1,7 @@
 import { type Registry, registrySchema } from '@clinical-launch/contracts/registry';
 import { navigationFaultsIn } from '@clinical-launch/contracts/registry-reading';
 import type { Answers, Option } from '@clinical-launch/process/command-line';
+import { locateFaults } from '@clinical-launch/process/operator-files';
 import { productionRegistryProblems } from '@clinical-launch/trust/production-registry';
 import type { Command, Group } from '../command.ts';
 import {
@@ -43,6 +44,7 @@ const emptyRegistry = '{\n  "realms": []\n}\n';
 
 const init: Command = {
   summary: 'Creates an empty registry file. It never replaces an existing one.',
+  example: '--file registry.json',
   options: [o.file],
   settings: [registryFile],
   async run(input) {
@@ -72,11 +74,13 @@ export const registry: Group = {
     init,
     list: registryCommand({
       summary: 'Lists the realms with their clients and partners, without secrets.',
+      example: '--json',
       options: [],
       edit: list,
     }),
     check: registryCommand({
       summary: 'Checks whether the services can use the file, and whether production accepts it.',
+      example: '--production',
       options: [o.production],
       seals: true,
       informs: 'of addresses',
@@ -91,74 +95,88 @@ export const registry: Group = {
     },
     'add-realm': registryCommand({
       summary: 'Creates a realm.',
+      example: '--realm practices',
       options: [o.realm, o.desktop, ...lifetimes],
       informs: 'of addresses',
       edit: addRealm,
     }),
     'add-pms': registryCommand({
       summary: 'Registers a practice management system, which may request launch URLs.',
+      example: '--realm practices --client-id my-pms --sheet my-pms.md',
       options: [...named, ...launchOptions, ...proofOptions, o.sheet],
       informs: 'a vendor',
       edit: addPms,
     }),
     'add-host': registryCommand({
       summary: 'Registers a host application, which may launch partner applications.',
+      example: '--realm north/desktop --client-id my-host',
       options: [...named, ...hostOptions, ...proofOptions],
       informs: 'of addresses',
       edit: (document, answers) => addClient(document, answers, ['launch.issue']),
     }),
     'add-client': registryCommand({
       summary: 'Registers another client, with the given rights.',
+      example: '--realm practices --client-id siem --scope audit.read',
       options: [o.realm, o.clientId, ...optionsOf(clientMembers)],
       informs: 'of addresses',
       edit: (document, answers) => addClient(document, answers, answers.get('scope') ?? []),
     }),
     'add-partner': registryCommand({
       summary: 'Registers a partner application of the desktop launch.',
+      example:
+        '--realm north/desktop --client-id my-partner --redirect-uri https://partner.example/callback --launch-url https://partner.example/launch',
       options: [o.desktopRealm, o.clientId, ...partnerOptions],
       informs: 'of addresses',
       edit: addPartner,
     }),
     'set-practices': registryCommand({
       summary: 'Replaces the practices that a client may launch for.',
+      example: '--realm practices --client-id my-pms --practices ods:A81001',
       options: [...entry, ...practices],
       edit: setPractices,
     }),
     suspend: registryCommand({
       summary: 'Suspends a client or partner, which is then treated as unknown. Its entry is kept.',
+      example: '--realm practices --client-id my-pms',
       options: entry,
       edit: suspend,
     }),
     resume: registryCommand({
       summary: 'Ends the suspension of a client or partner.',
+      example: '--realm practices --client-id my-pms',
       options: entry,
       edit: resume,
     }),
     remove: registryCommand({
       summary: 'Removes a client or partner with its registration.',
+      example: '--realm practices --client-id my-pms',
       options: entry,
       edit: remove,
     }),
     'roll-secret': registryCommand({
       summary: 'Gives a client a new secret. The old secret remains valid for some time.',
+      example: '--realm practices --client-id my-pms --keep-old-hours 48',
       options: [o.realm, o.clientId, o.keepOldHours],
       informs: 'of addresses',
       edit: rollSecret,
     }),
     'set-callback': registryCommand({
       summary: 'Registers the address to which the order documents of a client are posted, or changes it.',
+      example: '--realm practices --client-id my-pms --url https://pms.example/orders',
       options: [...entry, o.callbackUrl],
       seals: true,
       edit: setCallback,
     }),
     'roll-callback-secret': registryCommand({
       summary: 'Gives a callback a new secret. Both secrets sign callbacks for some time.',
+      example: '--realm practices --client-id my-pms',
       options: [...entry, o.keepOldHours],
       seals: true,
       edit: rollCallbackSecret,
     }),
     'remove-callback': registryCommand({
       summary: 'Removes the callback of a client. Its pending deliveries are stopped.',
+      example: '--realm practices --client-id my-pms',
       options: entry,
       edit: removeCallback,
     }),
@@ -170,11 +188,13 @@ export const registry: Group = {
     }),
     'add-issuer': registryCommand({
       summary: 'Trusts the access tokens of an external identity provider.',
+      example: '--issuer https://login.example',
       options: [o.issuer, ...optionsOf(issuerMembers)],
       edit: addIssuer,
     }),
     'add-issuer-client': registryCommand({
       summary: 'Registers a client of a trusted identity provider, which may request launch URLs.',
+      example: '--issuer https://login.example --client-id my-pms',
       options: [o.issuer, o.foreignClientId, ...launchOptions],
       edit: addIssuerClient,
     }),
@@ -188,12 +208,12 @@ export const registry: Group = {
  */
 function check(document: RegistryDocument, answers: Answers, context: Context): Edit {
   const { path, registry } = document;
-  const problems = [
+  const problems = locateFaults(document.text, [
     ...callbackProblems(document, context),
     ...directoryProblems(path, directoriesIn(registry)),
     ...listedIn(document),
     ...navigationFaultsIn(registry, context.publicUrl).map((fault) => `${fault.path} ${fault.message}`),
-  ];
+  ]);
   const production = productionRegistryProblems(registry);
   const refused = production.map((problem) => ['production refuses it', problem] as const);
   const isForProduction = answers.has(o.production.name);
