@@ -1,4 +1,3 @@
-import { isSearchableDay } from '@clinical-launch/contracts/formats';
 import { localDay } from '@clinical-launch/contracts/time';
 import {
   elsewhereWord,
@@ -9,7 +8,7 @@ import {
   testWord,
 } from './request-search.ts';
 import type { Priority, RequestStatus } from './test-request.ts';
-import { dayAfter, startOfDay, takeDates } from './written-dates.ts';
+import { dayAfter, startOfDay } from './written-dates.ts';
 
 /** The first and the last day of each period, relative to today. */
 export const recentDays = {
@@ -21,9 +20,6 @@ export const recentDays = {
 /** The filters of a list. A request must match every filter that is present. */
 export type ListFilters = {
   readonly day?: keyof typeof recentDays;
-  /** The typed first and last day; absent if `day` is present. */
-  readonly from?: string;
-  readonly to?: string;
   readonly test?: string;
   /**
    * An `overdue` request has waited for its samples for more than a day. An `elsewhere` request waits only
@@ -61,47 +57,18 @@ type Moment = { readonly now: number; readonly timeZone: string };
 /** A period from `since`, inclusive, to `before`, exclusive, in milliseconds since 1970. */
 export type Period = { readonly since?: number; readonly before?: number };
 
-/**
- * Returns the period that the filters of a list name, in local days of the practice. Ignores an invalid day,
- * and accepts the two days in either order.
- */
-export function periodOf({ day, from, to, status }: ListFilters, { now, timeZone }: Moment): Period {
-  const [first, last] = day === undefined ? typedDays(from, to) : daysBack(recentDays[day]);
+/** Returns the period that the filters of a list name, in local days of the practice. */
+export function periodOf({ day, status }: ListFilters, { now, timeZone }: Moment): Period {
+  const startAt = (days: number) => startOfDay(dayAfter(localDay(now, timeZone), days), timeZone);
   const ends = [
-    ...(last === undefined ? [] : [startOfDay(dayAfter(last, 1), timeZone)]),
+    ...(day === undefined ? [] : [startAt(recentDays[day].last + 1)]),
     ...(status === 'overdue' ? [overdueSince(now)] : []),
   ];
   return {
-    ...(first === undefined ? {} : { since: startOfDay(first, timeZone) }),
+    ...(day === undefined ? {} : { since: startAt(recentDays[day].first) }),
     ...(ends.length === 0 ? {} : { before: Math.min(...ends) }),
   };
-
-  function daysBack(back: { readonly first: number; readonly last: number }) {
-    const today = localDay(now, timeZone);
-    return [dayAfter(today, back.first), dayAfter(today, back.last)];
-  }
 }
-
-function typedDays(from = '', to = ''): [string | undefined, string | undefined] {
-  const [first, last] = [readDay(from), readDay(to)];
-  return first !== undefined && last !== undefined && first > last ? [last, first] : [first, last];
-}
-
-/**
- * Reads a typed day as YYYY-MM-DD. Returns undefined if the text is not a date, or if no request can have its
- * year. A year of two digits is in this century.
- */
-export function readDay(text: string): string | undefined {
-  const { dates, rest } = takeDates(text);
-  const day = dates.length === 1 && rest.trim() === '' ? dates[0]?.days.at(-1) : undefined;
-  return day !== undefined && isSearchableDay(day) ? day : undefined;
-}
-
-/** Returns the names of the fields whose text is not a valid date. */
-export const faultyDays = ({ from = '', to = '' }: ListFilters): ('from' | 'to')[] => [
-  ...(from !== '' && readDay(from) === undefined ? (['from'] as const) : []),
-  ...(to !== '' && readDay(to) === undefined ? (['to'] as const) : []),
-];
 
 /** Returns the time before which a waiting request is overdue, in milliseconds since 1970. */
 export const overdueSince = (now: number): number => now - overdueMs;

@@ -109,13 +109,13 @@ function readListForm(form: URLSearchParams): ListSearch {
 function readFilters(form: URLSearchParams): ListFilters {
   const day = choiceOf(form, 'day', recentDays);
   const status = choiceOf(form, 'status', statuses);
-  const typed = (name: 'from' | 'to' | 'test' | 'laboratory' | 'requester') => {
+  const typed = (name: 'test' | 'laboratory' | 'requester') => {
     const value = line(form, name).trim();
     if (value.length > maxChoiceLength) throw faultyForm();
     return value === '' ? {} : { [name]: value };
   };
   return {
-    ...(day === undefined ? { ...typed('from'), ...typed('to') } : { day }),
+    ...(day && { day }),
     ...typed('test'),
     ...(status && { status }),
     ...typed('laboratory'),

@@ -2,7 +2,7 @@ import { codeKeyOf } from '@clinical-launch/contracts/coded-identifiers';
 import type { Action, LaunchRequest } from '@clinical-launch/contracts/launch-context';
 import type { ActionRule } from '../domain/action-rules.ts';
 import type { Catalogue } from '../domain/catalogue.ts';
-import { faultyDays, type ListFilters, type ListSearch, readDay } from '../domain/list-search.ts';
+import type { ListFilters, ListSearch } from '../domain/list-search.ts';
 import { fullName } from '../domain/person-name.ts';
 import { laboratoryKeyOf } from '../domain/request-search.ts';
 import type { Priority } from '../domain/test-request.ts';
@@ -23,9 +23,7 @@ const dayTexts = { today: 'Today', yesterday: 'Yesterday', week: 'Last 7 days' }
 const priorityTexts = { urgent: 'Urgent', routine: 'Routine' } as const satisfies Record<Priority, string>;
 const overdueText = 'Overdue (over a day)';
 
-/**
- * Presents the filters of a list: the options of each list box with the chosen option, and the typed days.
- */
+/** Presents the filters of a list: the options of each list box with the chosen option. */
 export function presentFilters({ search, rule, catalogue, requesters }: Filtering) {
   const { filters, priority } = search;
   const statuses: readonly Item[] = [
@@ -39,15 +37,8 @@ export function presentFilters({ search, rule, catalogue, requesters }: Filterin
       abbreviation === undefined ? name : `${name} (${abbreviation})`,
     ],
   );
-  const faulty = faultyDays(filters);
   return {
     day: boxOf('Any day', Object.entries(dayTexts), filters.day),
-    from: readDay(filters.from ?? '') ?? filters.from,
-    to: readDay(filters.to ?? '') ?? filters.to,
-    dayErrors: {
-      ...(faulty.includes('from') && { from: 'From must be a real date, like 21/11/2026' }),
-      ...(faulty.includes('to') && { to: 'To must be a real date, like 21/11/2026' }),
-    },
     test: boxOf('Any test', byText(tests), filters.test),
     status: boxOf('Any status', rule.lists.length === 1 ? statuses.slice(1) : statuses, filters.status),
     laboratory: boxOf(
