@@ -55,10 +55,8 @@ export const writtenPractice = Type.Object(practiceCode, { additionalProperties:
 
 export type WrittenPractice = Static<typeof writtenPractice>;
 
-type StatedPractices = 'any' | WrittenPractice[];
-
 /** The practices for which a client may request launches, as written in the registry: `"any"`, or a list. */
-export const statedPracticesSchema = Type.Unsafe<StatedPractices>({
+export const statedPracticesSchema = Type.Unsafe<'any' | WrittenPractice[]>({
   type: ['string', 'array'],
   pattern: '^any$',
   description: 'must be "any" or a list of practices',

@@ -74,8 +74,6 @@ export type RefusalAudit<Reached extends Exchange = Exchange> = (
   exchange: Refused<Reached>,
 ) => CloudEvent<RefusalType> | undefined;
 
-type Method = 'GET' | 'HEAD' | 'POST' | 'DELETE';
-
 type EndpointOptions<Guarded extends Exchange, Reached extends Exchange> = {
   /** The path pattern in the syntax of Express, such as `/orders/:guid.xml`. */
   readonly path: string;
@@ -91,7 +89,7 @@ type EndpointOptions<Guarded extends Exchange, Reached extends Exchange> = {
    */
   readonly anyOrigin?: boolean | ((exchange: Exchange) => boolean);
   /** The handler of each method. Without a handler for HEAD, the handler for GET answers without a body. */
-  readonly methods: Readonly<Partial<Record<Method, Handler<Guarded>>>>;
+  readonly methods: Readonly<Partial<Record<'GET' | 'HEAD' | 'POST' | 'DELETE', Handler<Guarded>>>>;
   /**
    * If true, a HEAD without a handler is refused, because the handler for GET would use up a single-use
    * ticket.

@@ -153,12 +153,10 @@ function permittedAddresses(
   return reachable;
 }
 
-type Connection = { readonly addresses: readonly LookupAddress[]; readonly signal: AbortSignal };
-
 function send(
   url: URL,
   { method = 'GET', headers = {}, body }: OutboundRequest,
-  { addresses, signal }: Connection,
+  { addresses, signal }: { readonly addresses: readonly LookupAddress[]; readonly signal: AbortSignal },
 ): ClientRequest {
   const request = url.protocol === 'https:' ? requestByHttps : http.request;
   const sending = request(url, {

@@ -18,8 +18,7 @@ export function logTelemetryWarnings(logger: Logger): void {
   diag.setLogger({ ...levels, warn }, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
 }
 
-type Done = Parameters<SpanExporter['export']>[1];
-type Exporter<Batch> = { export(batch: Batch, done: Done): void };
+type Exporter<Batch> = { export(batch: Batch, done: Parameters<SpanExporter['export']>[1]): void };
 
 /** Logs when the collector becomes unavailable to an exporter and when it is available again. */
 export function reportFailures<Batch>(

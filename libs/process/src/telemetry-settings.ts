@@ -148,11 +148,9 @@ export const telemetrySettings = Type.Object({
   }),
 });
 
-type Settings = Readonly<Static<typeof telemetrySettings>>;
-
 /** The telemetry that a process sends to a collector. */
 export type Telemetry = {
-  readonly settings: Settings;
+  readonly settings: Readonly<Static<typeof telemetrySettings>>;
   readonly sendsSpans: boolean;
   readonly pushesMetrics: boolean;
   /** Whether the audit trail sends its events as log records. */

@@ -128,10 +128,8 @@ function bitsOf(integer: string): number {
   return first === -1 ? 0 : (bytes.length - first) * 8 - Math.clz32(bytes.readUInt8(first)) + 24;
 }
 
-type ProofClaims = { htm: string; htu: string; iat: number; ath?: string };
-
 function claimsFault(
-  { htm, htu, iat, ath }: ProofClaims,
+  { htm, htu, iat, ath }: { htm: string; htu: string; iat: number; ath?: string },
   { method, url, token }: ProvenRequest,
   now: number,
 ): string | undefined {

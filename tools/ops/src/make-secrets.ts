@@ -84,10 +84,8 @@ function storedKeyOf(directory: string, listener: ServiceName): Buffer {
   return Buffer.from(key, 'base64url');
 }
 
-type ListenerKeys = ReadonlyMap<ServiceName, Uint8Array>;
-
 /** Returns the keys with which a source signs its events, one for each service that consumes them. */
-function signingKeysOf(source: EventSource, keys: ListenerKeys): string {
+function signingKeysOf(source: EventSource, keys: ReadonlyMap<ServiceName, Uint8Array>): string {
   const entries = listenersOf(source).flatMap((listener) => {
     const key = keys.get(listener);
     return key === undefined ? [] : [`${listener}:${deriveEventKey(key, source).toString('base64url')}`];

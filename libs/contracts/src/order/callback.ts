@@ -23,7 +23,6 @@ export const callbackSchema = Type.Object({
     }),
   }),
 });
-type CallbackBody = Static<typeof callbackSchema>;
 
 /** The headers that authenticate the sender and the time (Standard Webhooks: Webhook headers). */
 export const callbackHeadersSchema = Type.Object({
@@ -53,7 +52,7 @@ export type CallbackDocument = {
  */
 export function callbackBody(document: CallbackDocument): string {
   const { orderGuid, orderVersion, launchId, messageId, renderedAt, xml } = document;
-  const body: CallbackBody = {
+  const body: Static<typeof callbackSchema> = {
     type: 'order.document',
     timestamp: renderedAt.toISOString(),
     data: { orderGuid, orderVersion, launchId, messageId, document: xml },

@@ -1,7 +1,5 @@
 import type { RefusalCode } from './codes.ts';
 
-type AuthorizeRefusal = { readonly code: RefusalCode; readonly message: string };
-
 /** The refusals of authorization requests. The audit trail stores the key of an entry as `reason`. */
 export const authorizeRefusals = {
   faulty_parameters: { code: 'invalid_request', message: 'The request is invalid' },
@@ -34,7 +32,7 @@ export const authorizeRefusals = {
   unknown_request_uri: deadRequestUri(),
   used_request_uri: deadRequestUri(),
   request_uri_of_other_client: deadRequestUri(),
-} as const satisfies Readonly<Record<string, AuthorizeRefusal>>;
+} as const satisfies Readonly<Record<string, { readonly code: RefusalCode; readonly message: string }>>;
 
 export type AuthorizeReason = keyof typeof authorizeRefusals;
 

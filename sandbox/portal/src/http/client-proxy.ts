@@ -21,11 +21,6 @@ export const baseAddressOf = (publicUrl: string, clientId: string): string =>
 /** The maximum requests in a second of a client, and of the strangers at one address. */
 const requestsPerSecond = 50;
 
-type ClientProxiesOptions = {
-  readonly runs: ConformanceRuns;
-  readonly requests: RecordedRequests;
-};
-
 /**
  * Creates a proxy at the address of each sandbox client. The proxy forwards requests to the platform, records
  * them, and answers with the faults that the developer requested. Answers 404 for an unknown client, 508 for
@@ -34,7 +29,7 @@ type ClientProxiesOptions = {
  */
 export function clientProxies(
   portal: Portal,
-  { runs, requests }: ClientProxiesOptions,
+  { runs, requests }: { readonly runs: ConformanceRuns; readonly requests: RecordedRequests },
 ): NonNullable<Service['below']>[number]['serve'] {
   const { config, clock, clients, cookieName } = portal;
   const limiter = createRateLimiter(clock);

@@ -16,8 +16,6 @@ const application = { name: 'Lighthouse Shared Care (simulator)', home: '/demo/p
 
 const browserCookie = 'partner-browser';
 
-type Pending = Authorization & { readonly browser: string; readonly visited: Visited };
-
 /**
  * Creates a small partner application for the demo. It has two registered addresses (launch handler and auth
  * handler), and a page that shows the patient when the tokens have arrived. All tokens stay in its backend.
@@ -40,7 +38,7 @@ export function partnerSimulator(simulation: Simulation): Endpoint[] {
     reach,
     send,
   });
-  const pending = new Memory<Pending>();
+  const pending = new Memory<Authorization & { readonly browser: string; readonly visited: Visited }>();
   const sessions = createSessions(clock, (token) => identityProvider.refresh(token));
 
   const refuse = (response: ServerResponse, message: string, status = 400) => {

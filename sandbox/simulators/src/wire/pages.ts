@@ -57,7 +57,7 @@ export function wirePages({ config, visits, recorder, clock, show, sendTo }: Sim
   };
 
   /** Removes the pending request before sending it, so that two simultaneous page views send it only once. */
-  const sendIfDue = async (attempted: Attempted) => {
+  const sendIfDue = async (attempted: Parameters<VisitedLaunch['attempted']['set']>[1]) => {
     const { pending, exchanges } = attempted;
     if (pending === undefined || pending.dueAt > clock.now()) return;
     delete attempted.pending;
@@ -82,7 +82,5 @@ export function wirePages({ config, visits, recorder, clock, show, sendTo }: Sim
     simulated('/demo/wire/:id', { GET: showLaunch, POST: attempt }),
   ];
 }
-
-type Attempted = Parameters<VisitedLaunch['attempted']['set']>[1];
 
 const shownExchange = (exchange: RecordedExchange) => ({ ...exchange, at: timeOfDay(exchange.at) });

@@ -1,7 +1,5 @@
-type ColumnType = 'bigint' | 'integer' | 'uuid' | 'timestamptz' | 'text' | 'text[]' | 'boolean';
-
 type Column = {
-  readonly type: ColumnType;
+  readonly type: 'bigint' | 'integer' | 'uuid' | 'timestamptz' | 'text' | 'text[]' | 'boolean';
   readonly isNullable?: true;
   /** The member of an entry with this value. Absent if searches do not return the column. */
   readonly entry?: string;

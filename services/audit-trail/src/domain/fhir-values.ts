@@ -3,8 +3,6 @@ import type { AuditOutcome } from './audit-row.ts';
 /** A code of a FHIR code system. */
 export type Coding = { readonly system: string; readonly code: string; readonly display: string };
 
-type Action = 'C' | 'R' | 'U' | 'D' | 'E';
-
 const eventTypes = 'http://terminology.hl7.org/CodeSystem/audit-event-type';
 const dicom = 'http://dicom.nema.org/resources/ontology/DCM';
 
@@ -13,7 +11,7 @@ const auditLogUsed: Coding = { system: dicom, code: '110101', display: 'Audit Lo
 const dataExport: Coding = { system: dicom, code: '110106', display: 'Export' };
 const rest: Coding = { system: eventTypes, code: 'rest', display: 'RESTful Operation' };
 
-type Kind = { readonly type: Coding; readonly action: Action };
+type Kind = { readonly type: Coding; readonly action: 'C' | 'R' | 'U' | 'D' | 'E' };
 
 /** The FHIR type and action for each prefix of an event type. The first matching prefix applies. */
 const kinds: readonly (readonly [string, Kind])[] = [

@@ -29,7 +29,7 @@ export const createExportedRows = (database: AuditDatabase): ExportedRows => ({
   async pending(work, partitions) {
     const bounds = partitions.map(boundsOf);
     const [starts, ends] = [bounds.map(({ from }) => from), bounds.map(({ to }) => to)];
-    const { rows } = await sql<PendingRow>`
+    const { rows } = await sql<{ readonly partition: string; readonly place: string; readonly since: Date }>`
       select partition, coalesce(place, 0) as place, first.time as since
       from unnest(${partitions}::text[], ${starts}::timestamptz[], ${ends}::timestamptz[]) as month (partition, starts, ends)
       left join audit_trail.progress on name = ${`${work} `} || partition
@@ -52,5 +52,3 @@ export const createExportedRows = (database: AuditDatabase): ExportedRows => ({
       .execute();
   },
 });
-
-type PendingRow = { readonly partition: string; readonly place: string; readonly since: Date };

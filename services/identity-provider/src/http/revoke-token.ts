@@ -99,13 +99,11 @@ async function revokeLaunch(
   });
 }
 
-type Held = { readonly clientId: string; readonly chain: string };
-
 async function findHeld(
   { tickets, findOwnToken }: RevokeDependencies,
   realm: IssuingRealm,
   token: string,
-): Promise<Held | undefined> {
+): Promise<{ readonly clientId: string; readonly chain: string } | undefined> {
   const found = await tickets.find('refresh-token', token);
   if (found !== undefined) {
     const { context, detail } = readRefreshToken(found);

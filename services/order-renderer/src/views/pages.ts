@@ -31,9 +31,7 @@ const outputField = ({ id, label, xml }: { id: string; label: string; xml: strin
   `<label for="${id}">${label}</label>
 <textarea name="Output" id="${id}" rows="40" cols="120" readonly>${escapeMarkup(xml)}</textarea>`;
 
-type Page = { readonly title: string; readonly body: string };
-
-function page({ title, body }: Page): string {
+function page({ title, body }: { readonly title: string; readonly body: string }): string {
   return `<!DOCTYPE html>
 <html lang="en">
 <head>

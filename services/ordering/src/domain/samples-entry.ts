@@ -124,8 +124,6 @@ export function isChange(records: readonly SampleRecord[], request: Pick<TestReq
   });
 }
 
-type SampleReading = { readonly record: SampleRecord } | { readonly faults: readonly SamplesFault[] };
-
 function readSample(
   sample: RequestedSample,
   {
@@ -133,7 +131,7 @@ function readSample(
     shared,
     ...moment
   }: { typed: SampleEntry; shared: CollectionEntry; now: number; timeZone: string },
-): SampleReading {
+): { readonly record: SampleRecord } | { readonly faults: readonly SamplesFault[] } {
   const { id } = sample;
   const quantity = typed.quantity.trim() === '' ? quantityOf(sample) : readQuantity(typed.quantity);
   const faults: SamplesFault[] =

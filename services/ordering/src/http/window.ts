@@ -153,15 +153,13 @@ function createBrowser(): NewBrowser {
   return { key: keyOf(cookie), cookie };
 }
 
-type CookieOptions = { readonly isSecure: boolean; readonly isFramed: boolean };
-
 /**
  * Sets the cookie for the paths of all launches. It ends with the browser session.
  */
 function setBrowserCookie(
   response: ServerResponse,
   { cookie }: NewBrowser,
-  { isSecure, isFramed }: CookieOptions,
+  { isSecure, isFramed }: { readonly isSecure: boolean; readonly isFramed: boolean },
 ): void {
   const options = launchSessionCookieOptions({ path: '/oltr/', isSecure, isFramed });
   setCookie(response, { name: browserCookie(isSecure), value: cookie, ...options });

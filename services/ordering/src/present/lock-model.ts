@@ -73,14 +73,12 @@ export function presentWindow(window: WindowState | undefined, { write }: { read
   };
 }
 
-type SessionLife = { readonly idleSeconds: number; readonly lastSeconds: number };
-
 /**
  * Returns the end of the session: the local time for the page, and the remaining seconds for the script.
  * `lastSeconds` is absent if the session has no absolute end.
  */
 export function presentSession(
-  { idleSeconds, lastSeconds }: SessionLife,
+  { idleSeconds, lastSeconds }: { readonly idleSeconds: number; readonly lastSeconds: number },
   { now, timeZone }: { readonly now: number; readonly timeZone: string },
 ) {
   const leftSeconds = Math.min(idleSeconds, lastSeconds);

@@ -15,12 +15,10 @@ export type Submission = {
   readonly reason?: string;
 };
 
-type SubmissionKey = { readonly id: string; readonly guid: string; readonly launchId: string };
-
 /** Returns whether a launch has already stored this submission. A user can send the same form twice. */
 export async function isSubmitted(
   tx: OrderingTransaction,
-  { id, guid, launchId }: SubmissionKey,
+  { id, guid, launchId }: { readonly id: string; readonly guid: string; readonly launchId: string },
 ): Promise<boolean> {
   const row = await tx
     .selectFrom('submissions')

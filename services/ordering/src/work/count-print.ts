@@ -6,8 +6,6 @@ import { findPrints, insertPrint, lockForPrinting } from '../store/prints.ts';
 import type { WorkDependencies } from './dependencies.ts';
 import type { Launch } from './launch.ts';
 
-type Prints = { readonly requests: readonly TestRequest[]; readonly what: PrintedPaper };
-
 /**
  * Records a print of the form or the labels of each of these requests, in one transaction. The launch must be
  * able to see the requests.
@@ -15,7 +13,7 @@ type Prints = { readonly requests: readonly TestRequest[]; readonly what: Printe
 export function countPrints(
   { database, clock, pseudonyms }: Pick<WorkDependencies, 'database' | 'clock' | 'pseudonyms'>,
   { context, call }: Launch,
-  { requests, what }: Prints,
+  { requests, what }: { readonly requests: readonly TestRequest[]; readonly what: PrintedPaper },
 ): Promise<(Printing & { readonly request: TestRequest })[]> {
   const { launchId } = context;
   const at = new Date(clock.now()).toISOString();
