@@ -1,7 +1,7 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { certificateThumbprint, hostName, httpAddress } from './registry-values.ts';
 import { compileSchema } from './schema.ts';
-import { type Static, Type } from './type.ts';
+import { optionalText, type Static, Type } from './type.ts';
 
 /**
  * A public signing key (RFC 7517). `kid` is required, because a client that rotates its keys has two keys.
@@ -11,7 +11,7 @@ export const publicJwk = Type.Object({
   kty: Type.Enum(['RSA', 'EC', 'OKP']),
   kid: Type.String({ minLength: 1, maxLength: 200 }),
   use: Type.Optional(Type.Literal('sig')),
-  alg: Type.Optional(Type.String({ maxLength: 20 })),
+  alg: optionalText({ maxLength: 20 }),
 });
 
 /**

@@ -1,7 +1,7 @@
 import { type CodedIdentifier, patientIdentifierSchema, practiceBindingSchema } from './coded-identifiers.ts';
 import { closedObject, createParser, guidPattern, type StaticOf, withUnknownMembers } from './schema.ts';
 import { signInSchema } from './sign-in.ts';
-import { Type } from './type.ts';
+import { optionalText, Type } from './type.ts';
 
 /** The eight actions, in the order of the OLTR specification ("Action definitions"). */
 export const actions = [
@@ -23,18 +23,18 @@ export const launchSessionSeconds = 12 * 3600;
 const word = Type.String({ minLength: 1 });
 
 const personNameSchema = closedObject({
-  title: Type.Optional(Type.String()),
+  title: optionalText(),
   family: word,
   given: Type.Array(Type.String()),
 });
 
 export const patientSchema = closedObject({
   name: personNameSchema,
-  previousFamilyName: Type.Optional(Type.String()),
+  previousFamilyName: optionalText(),
   /** The date of birth in the form YYYY-MM-DD. */
   birthDate: Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\d$' }),
   gender: Type.Enum(['male', 'female', 'other', 'unknown']),
-  address: closedObject({ lines: Type.Array(Type.String()), postalCode: Type.Optional(Type.String()) }),
+  address: closedObject({ lines: Type.Array(Type.String()), postalCode: optionalText() }),
   identifiers: Type.Array(patientIdentifierSchema),
   telecom: Type.Array(
     closedObject({
@@ -94,7 +94,7 @@ const launchContextSchema = Type.Object({
     /** The origins whose pages may frame the application. By default, the list is empty. */
     frameAncestors: Type.Array(Type.String()),
     /** The origin to which the result page offers the order document by postMessage. */
-    resultOrigin: Type.Optional(Type.String()),
+    resultOrigin: optionalText(),
     /** The practices for which the client could launch when it sent the request. If absent, any practice. */
     practices: Type.Optional(practiceBindingSchema),
   }),
@@ -105,7 +105,7 @@ const launchContextSchema = Type.Object({
 
 const launchNoticeSchema = Type.Object({
   /** The registered page of the client for users whose launch was refused. */
-  errorPage: Type.Optional(Type.String()),
+  errorPage: optionalText(),
   /** Whether only a navigation or a form opens the launch. If absent, false. */
   requiresNavigation: Type.Optional(Type.Boolean()),
 });

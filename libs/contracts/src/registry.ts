@@ -15,7 +15,7 @@ import {
 } from './registry-values.ts';
 import { statedErnsSchema } from './resource-names.ts';
 import { acrValue } from './sign-in.ts';
-import { type Static, type TSchema, Type } from './type.ts';
+import { optionalText, type Static, type TSchema, Type } from './type.ts';
 
 /** Adds a title to a member. Editors show the title, and operator commands use it in help and prompts. */
 const titled = <S extends TSchema>(title: string, schema: S): S => ({ ...schema, title });
@@ -28,7 +28,7 @@ const printed = { pattern: '^[^\\p{Cc}]+$', description: 'must be text without c
 const name = titled('Display name', Type.String(printed));
 
 /** The time (RFC 3339) after which the secret is no longer valid. */
-const expires = Type.Optional(Type.String({ format: 'full-date-time' }));
+const expires = optionalText({ format: 'full-date-time' });
 
 /** The sealing purpose of callback secrets. */
 export const callbackSecretPurpose = 'registry.callback.secret';
@@ -286,7 +286,7 @@ const succeedingPractice = Type.Object(
     ...writtenPractice.properties,
     /** The client for which the entry is valid. Required with a local code, which is valid within a client. */
     issuer: Type.Optional(issuerUrl),
-    clientId: Type.Optional(Type.String({ minLength: 1 })),
+    clientId: optionalText({ minLength: 1 }),
     formerly: Type.Array(writtenPractice, { minItems: 1, maxItems: 100 }),
   },
   { additionalProperties: false },
@@ -299,7 +299,7 @@ const succeedingPractice = Type.Object(
 export const registrySchema = Type.Object(
   {
     /** The address of this schema, from which editors load it. */
-    $schema: Type.Optional(Type.String()),
+    $schema: optionalText(),
     realms: Type.Array(realm),
     trustedIssuers: Type.Optional(Type.Array(trustedIssuer)),
     practices: Type.Optional(Type.Array(succeedingPractice, { maxItems: 1000 })),

@@ -56,3 +56,6 @@ export const Type = {
   Unknown: (options?: Options) => ({ ...options }),
   Unsafe: (schema: TSchema) => schema,
 } as unknown as Pick<typeof TypeBox, Form>;
+
+/** Returns the schema of an optional string. */
+export const optionalText = (options: Options = {}) => Type.Optional(Type.String(options));

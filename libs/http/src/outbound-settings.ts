@@ -1,4 +1,4 @@
-import { Type } from '@clinical-launch/contracts/type';
+import { optionalText, Type } from '@clinical-launch/contracts/type';
 import {
   ConfigurationError,
   type Environment,
@@ -11,12 +11,10 @@ import { isCidr } from './network-guard.ts';
 export const loopbackNetworks: readonly string[] = ['127.0.0.0/8', '::1/128'];
 
 export const outboundSettings = Type.Object({
-  OUTBOUND_ALLOWED_NETWORKS: Type.Optional(
-    Type.String({
-      title:
-        'Networks (CIDR, separated by commas) to which requests to registered addresses may go in addition to the public internet, also by http. If unset, production allows no network, and other modes allow only this machine.',
-    }),
-  ),
+  OUTBOUND_ALLOWED_NETWORKS: optionalText({
+    title:
+      'Networks (CIDR, separated by commas) to which requests to registered addresses may go in addition to the public internet, also by http. If unset, production allows no network, and other modes allow only this machine.',
+  }),
 });
 
 /**

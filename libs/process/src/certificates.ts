@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { Type } from '@clinical-launch/contracts/type';
+import { optionalText, Type } from '@clinical-launch/contracts/type';
 import { withTimeout } from '@clinical-launch/runtime/clock';
 import { ConfigurationError, type Environment, readEnvironment } from '@clinical-launch/runtime/environment';
 import type { Logger } from '@clinical-launch/runtime/logger';
@@ -11,12 +11,10 @@ import type { RunningPart } from './parts.ts';
 const setting = 'WATCHED_CERTIFICATES';
 
 export const certificateSettings = Type.Object({
-  [setting]: Type.Optional(
-    Type.String({
-      title:
-        'Certificates whose expiry is a metric with an alert: files in PEM and TLS servers such as `edge:8443`, separated by commas.',
-    }),
-  ),
+  [setting]: optionalText({
+    title:
+      'Certificates whose expiry is a metric with an alert: files in PEM and TLS servers such as `edge:8443`, separated by commas.',
+  }),
 });
 
 const everyMs = 3_600_000;

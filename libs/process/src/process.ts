@@ -1,5 +1,5 @@
 import { withoutUndefined } from '@clinical-launch/contracts/schema';
-import { Type } from '@clinical-launch/contracts/type';
+import { optionalText, Type } from '@clinical-launch/contracts/type';
 import type { EventBus } from '@clinical-launch/events/event-bus';
 import type { Refusals } from '@clinical-launch/http/refusals';
 import { createAdminApp, listen } from '@clinical-launch/http/server';
@@ -27,9 +27,7 @@ const port = { minimum: 0, maximum: 65_535 };
 
 export const processSettings = Type.Object({
   PORT: Type.Integer({ ...port, default: 8080, title: 'The port of the service. 0 means any free port.' }),
-  HOST: Type.Optional(
-    Type.String({ title: 'The address to listen on. If unset, the service listens on every address.' }),
-  ),
+  HOST: optionalText({ title: 'The address to listen on. If unset, the service listens on every address.' }),
   ADMIN_PORT: Type.Integer({
     ...port,
     default: 9090,

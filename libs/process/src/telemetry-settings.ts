@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { accessSync, constants } from 'node:fs';
-import { type Static, Type } from '@clinical-launch/contracts/type';
+import { optionalText, type Static, Type } from '@clinical-launch/contracts/type';
 import { ConfigurationError, type Environment, readEnvironment } from '@clinical-launch/runtime/environment';
 import { version } from '@clinical-launch/runtime/logger';
 import {
@@ -18,20 +18,16 @@ const pairs = { description: 'must be name=value, separated by commas' };
 const headers = { ...pairs, pattern: '^[^=,]+=[^,]+(,[^=,]+=[^,]+)*,?$' };
 const attributes = { ...pairs, pattern: '^[^=,]+=[^=,]*(,[^=,]+=[^=,]*)*,?$' };
 const headersFor = (sent: string) =>
-  Type.Optional(
-    Type.String({
-      ...headers,
-      title: `Headers for ${sent} only. They have precedence over \`OTEL_EXPORTER_OTLP_HEADERS\`.`,
-    }),
-  );
-const file = (title: string) => Type.Optional(Type.String({ title }));
-const protocol = Type.Optional(
-  Type.String({
-    pattern: '^http/protobuf$',
-    description: 'must be http/protobuf, because no other protocol is supported',
-    title: 'Only `http/protobuf` is supported.',
-  }),
-);
+  optionalText({
+    ...headers,
+    title: `Headers for ${sent} only. They have precedence over \`OTEL_EXPORTER_OTLP_HEADERS\`.`,
+  });
+const file = (title: string) => optionalText({ title });
+const protocol = optionalText({
+  pattern: '^http/protobuf$',
+  description: 'must be http/protobuf, because no other protocol is supported',
+  title: 'Only `http/protobuf` is supported.',
+});
 
 /**
  * The standard variables of OpenTelemetry (OpenTelemetry specification, environment variables) that processes
@@ -42,19 +38,15 @@ export const telemetrySettings = Type.Object({
     default: false,
     title: '`true`: no spans, metrics or log records are sent. `/metrics` of the admin port still answers.',
   }),
-  OTEL_SERVICE_NAME: Type.Optional(
-    Type.String({
-      title:
-        'The `service.name` of spans and metrics. If unset, it is the name of the service, which rules and dashboards expect.',
-    }),
-  ),
-  OTEL_RESOURCE_ATTRIBUTES: Type.Optional(
-    Type.String({
-      ...attributes,
-      title:
-        'Attributes of spans and metrics, such as `deployment.environment.name=production`. `service.version` and `service.instance.id` are always set.',
-    }),
-  ),
+  OTEL_SERVICE_NAME: optionalText({
+    title:
+      'The `service.name` of spans and metrics. If unset, it is the name of the service, which rules and dashboards expect.',
+  }),
+  OTEL_RESOURCE_ATTRIBUTES: optionalText({
+    ...attributes,
+    title:
+      'Attributes of spans and metrics, such as `deployment.environment.name=production`. `service.version` and `service.instance.id` are always set.',
+  }),
   OTEL_TRACES_EXPORTER: Type.Enum(['otlp', 'none'], {
     default: 'otlp',
     title: '`none`: no spans are sent.',
@@ -67,38 +59,28 @@ export const telemetrySettings = Type.Object({
     default: 'none',
     title: '`otlp`: the audit trail sends its events as log records, without patient data.',
   }),
-  OTEL_EXPORTER_OTLP_ENDPOINT: Type.Optional(
-    Type.String({
-      ...address,
-      title:
-        'The OpenTelemetry collector, for instance `http://otel-collector:4318`. Without it, no spans, metrics or log records are sent.',
-    }),
-  ),
-  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: Type.Optional(
-    Type.String({
-      ...address,
-      title:
-        'The whole address for spans. If unset, spans go to `OTEL_EXPORTER_OTLP_ENDPOINT` followed by `/v1/traces`.',
-    }),
-  ),
-  OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: Type.Optional(
-    Type.String({
-      ...address,
-      title: 'The whole address for pushed metrics. It has precedence over `OTEL_EXPORTER_OTLP_ENDPOINT`.',
-    }),
-  ),
-  OTEL_EXPORTER_OTLP_LOGS_ENDPOINT: Type.Optional(
-    Type.String({
-      ...address,
-      title: 'The whole address for log records. It has precedence over `OTEL_EXPORTER_OTLP_ENDPOINT`.',
-    }),
-  ),
-  OTEL_EXPORTER_OTLP_HEADERS: Type.Optional(
-    Type.String({
-      ...headers,
-      title: 'Headers for the collector, such as a key: `name=value`, separated by commas, percent-encoded.',
-    }),
-  ),
+  OTEL_EXPORTER_OTLP_ENDPOINT: optionalText({
+    ...address,
+    title:
+      'The OpenTelemetry collector, for instance `http://otel-collector:4318`. Without it, no spans, metrics or log records are sent.',
+  }),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: optionalText({
+    ...address,
+    title:
+      'The whole address for spans. If unset, spans go to `OTEL_EXPORTER_OTLP_ENDPOINT` followed by `/v1/traces`.',
+  }),
+  OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: optionalText({
+    ...address,
+    title: 'The whole address for pushed metrics. It has precedence over `OTEL_EXPORTER_OTLP_ENDPOINT`.',
+  }),
+  OTEL_EXPORTER_OTLP_LOGS_ENDPOINT: optionalText({
+    ...address,
+    title: 'The whole address for log records. It has precedence over `OTEL_EXPORTER_OTLP_ENDPOINT`.',
+  }),
+  OTEL_EXPORTER_OTLP_HEADERS: optionalText({
+    ...headers,
+    title: 'Headers for the collector, such as a key: `name=value`, separated by commas, percent-encoded.',
+  }),
   OTEL_EXPORTER_OTLP_TRACES_HEADERS: headersFor('spans'),
   OTEL_EXPORTER_OTLP_METRICS_HEADERS: headersFor('metrics'),
   OTEL_EXPORTER_OTLP_LOGS_HEADERS: headersFor('log records'),

@@ -2,7 +2,7 @@ import { singleLine } from '@clinical-launch/contracts/formats';
 import * as values from '@clinical-launch/contracts/registry-values';
 import { compileSchema } from '@clinical-launch/contracts/schema';
 import { isTimeZone } from '@clinical-launch/contracts/time';
-import { type Static, type TObject, Type } from '@clinical-launch/contracts/type';
+import { optionalText, type Static, type TObject, Type } from '@clinical-launch/contracts/type';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -30,14 +30,12 @@ export const timeZoneSetting = Type.String({
 });
 
 /** The setting `SUPPORT_LINE`, which the schema of each process with pages contains. */
-export const supportLineSetting = Type.Optional(
-  Type.String({
-    ...singleLine,
-    maxLength: 200,
-    title:
-      'A line at the foot of every page that users see, such as the telephone number of the support desk: at most 200 characters of text. If unset, pages have no such line.',
-  }),
-);
+export const supportLineSetting = optionalText({
+  ...singleLine,
+  maxLength: 200,
+  title:
+    'A line at the foot of every page that users see, such as the telephone number of the support desk: at most 200 characters of text. If unset, pages have no such line.',
+});
 
 /**
  * Marks a setting that only production requires. In other modes, a missing setting is derived from

@@ -5,7 +5,7 @@ import { type Directory, directoryError, parseDirectory } from '@clinical-launch
 import { clientsIn, earlierCodesInUse } from '@clinical-launch/contracts/earlier-codes';
 import type { LaunchPolicy, Registry } from '@clinical-launch/contracts/registry';
 import { withoutUndefined } from '@clinical-launch/contracts/schema';
-import { Type } from '@clinical-launch/contracts/type';
+import { optionalText } from '@clinical-launch/contracts/type';
 import { findJsonSyntaxFault, placeIn } from '@clinical-launch/http/json-syntax';
 import { ConfigurationError, type Environment } from '@clinical-launch/runtime/environment';
 import type { Logger } from '@clinical-launch/runtime/logger';
@@ -103,12 +103,10 @@ export const listedEarlierCodes = (registry: Registry, publicUrl: string, of: Di
 
 /** The setting `DIRECTORY_FILE`, for the reference of settings. */
 export const directorySettings = {
-  DIRECTORY_FILE: Type.Optional(
-    Type.String({
-      title:
-        'The agreed practices, users, clinicians and performers, as JSON or CSV. Without it, every value is accepted.',
-    }),
-  ),
+  DIRECTORY_FILE: optionalText({
+    title:
+      'The agreed practices, users, clinicians and performers, as JSON or CSV. Without it, every value is accepted.',
+  }),
 };
 
 /**

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { asymmetricAlgorithms, minRsaBits } from '@clinical-launch/contracts/client-authentication';
 import { compileSchema } from '@clinical-launch/contracts/schema';
 import { bothTimes } from '@clinical-launch/contracts/time';
-import { Type } from '@clinical-launch/contracts/type';
+import { optionalText, Type } from '@clinical-launch/contracts/type';
 import {
   calculateJwkThumbprint,
   decodeProtectedHeader,
@@ -46,7 +46,7 @@ const claimsForm = compileSchema(
     htm: Type.String(),
     htu: Type.String(),
     iat: Type.Number(),
-    ath: Type.Optional(Type.String()),
+    ath: optionalText(),
   }),
 );
 

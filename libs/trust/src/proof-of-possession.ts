@@ -2,7 +2,7 @@ import { createHash, X509Certificate } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { asymmetricAlgorithms } from '@clinical-launch/contracts/client-authentication';
 import { compileSchema } from '@clinical-launch/contracts/schema';
-import { Type } from '@clinical-launch/contracts/type';
+import { optionalText, Type } from '@clinical-launch/contracts/type';
 import { type Environment, readEnvironment } from '@clinical-launch/runtime/environment';
 import { type DpopProof, type ProvenRequest, verifyDpopProof } from './dpop-proof.ts';
 import { invalidToken, type TokenReason, unauthorized } from './invalid-token.ts';
@@ -24,8 +24,8 @@ export type PresentedToken = { readonly scheme: 'bearer' | 'dpop'; readonly toke
 const confirmation = compileSchema(
   Type.Object(
     {
-      jkt: Type.Optional(Type.String({ minLength: 1 })),
-      'x5t#S256': Type.Optional(Type.String({ minLength: 1 })),
+      jkt: optionalText({ minLength: 1 }),
+      'x5t#S256': optionalText({ minLength: 1 }),
     },
     { additionalProperties: false, minProperties: 1 },
   ),
@@ -90,14 +90,12 @@ function invalidDpop(reason: TokenReason) {
 }
 
 export const certificateHeaderSettings = Type.Object({
-  CLIENT_CERTIFICATE_HEADER: Type.Optional(
-    Type.String({
-      pattern: '^[A-Za-z0-9-]+$',
-      description: 'must be the name of a header, such as Client-Cert',
-      title:
-        'The header in which the edge forwards client certificates (RFC 9440). Without it, certificates are ignored. Behind our edge: `Client-Cert`.',
-    }),
-  ),
+  CLIENT_CERTIFICATE_HEADER: optionalText({
+    pattern: '^[A-Za-z0-9-]+$',
+    description: 'must be the name of a header, such as Client-Cert',
+    title:
+      'The header in which the edge forwards client certificates (RFC 9440). Without it, certificates are ignored. Behind our edge: `Client-Cert`.',
+  }),
 });
 
 /**

@@ -1,5 +1,5 @@
 import { closedObject, compileSchema, withoutUndefined } from '@clinical-launch/contracts/schema';
-import { type Static, Type } from '@clinical-launch/contracts/type';
+import { optionalText, type Static, Type } from '@clinical-launch/contracts/type';
 import type { Ed25519Keys } from '@clinical-launch/crypto/ed25519-keys';
 import { errors, jwtVerify, SignJWT } from 'jose';
 import type { Result, RunReport } from './run.ts';
@@ -33,7 +33,7 @@ const statementSchema = closedObject({
       guide: Type.String(),
       conformance: Type.Enum(['met', 'attested', 'not met', 'not seen', 'not attested']),
       /** The fault that the run found, or the person who attested the requirement. */
-      evidence: Type.Optional(Type.String()),
+      evidence: optionalText(),
     }),
   ),
   /** The ids of the requirements that were not judged, because the client has no address for messages. */

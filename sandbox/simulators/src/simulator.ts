@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { fileURLToPath } from 'node:url';
-import { Type } from '@clinical-launch/contracts/type';
+import { optionalText, Type } from '@clinical-launch/contracts/type';
 import { redirect, sendText, setHeaders } from '@clinical-launch/http/answer';
 import { type Endpoint, endpoint, type Handler } from '@clinical-launch/http/endpoint';
 import { problemDialect } from '@clinical-launch/http/errors';
@@ -28,9 +28,7 @@ export type SimulatorConfig = {
 
 const environmentSchema = Type.Object({
   PUBLIC_URL: publicUrlSetting,
-  PLATFORM_URL: Type.Optional(
-    Type.String({ pattern: '^https?://', description: 'must be an http or https address' }),
-  ),
+  PLATFORM_URL: optionalText({ pattern: '^https?://', description: 'must be an http or https address' }),
 });
 
 /**

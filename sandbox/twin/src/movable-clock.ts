@@ -1,6 +1,6 @@
 import type { Fault } from '@clinical-launch/contracts/fault';
 import { compileSchema } from '@clinical-launch/contracts/schema';
-import { Type } from '@clinical-launch/contracts/type';
+import { optionalText, Type } from '@clinical-launch/contracts/type';
 import { sendJson } from '@clinical-launch/http/answer';
 import { readJson } from '@clinical-launch/http/body';
 import { type Endpoint, type Exchange, endpoint } from '@clinical-launch/http/endpoint';
@@ -43,7 +43,7 @@ const invalid = (faults: readonly Fault[]) =>
 const move = compileSchema(
   Type.Object(
     {
-      now: Type.Optional(Type.String({ format: 'full-date-time' })),
+      now: optionalText({ format: 'full-date-time' }),
       advanceSeconds: Type.Optional(Type.Integer({ minimum: 1, maximum: 366 * daySeconds })),
     },
     { additionalProperties: false, minProperties: 1, maxProperties: 1 },

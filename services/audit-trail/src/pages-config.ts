@@ -1,5 +1,5 @@
 import { withoutUndefined } from '@clinical-launch/contracts/schema';
-import { Type } from '@clinical-launch/contracts/type';
+import { optionalText, Type } from '@clinical-launch/contracts/type';
 import type { Sealer } from '@clinical-launch/crypto/sealing';
 import { readAllowedNetworks } from '@clinical-launch/http/outbound-settings';
 import {
@@ -39,25 +39,19 @@ const demoClientId = 'audit-pages';
 const address = { pattern: '^https?://[^\\s?#]+$', description: 'must be an http or https address' };
 export const auditPagesSettings = Type.Object({
   PUBLIC_URL: Type.Optional(publicUrlSetting),
-  PLATFORM_URL: Type.Optional(Type.String(address)),
-  AUDIT_OIDC_ISSUER: Type.Optional(
-    Type.String({
-      ...address,
-      title:
-        'The OpenID Connect issuer at which staff sign in to `/audit/`. Without it, the demo uses its own issuer, and production has no pages.',
-    }),
-  ),
-  AUDIT_OIDC_CLIENT_ID: Type.Optional(
-    Type.String({
-      maxLength: 200,
-      title: 'The client id of the platform at the issuer of the staff. Required with `AUDIT_OIDC_ISSUER`.',
-    }),
-  ),
-  AUDIT_OIDC_CLIENT_SECRET: Type.Optional(
-    Type.String({
-      title: 'The client secret at the issuer of the staff. Without it, the platform is a public client.',
-    }),
-  ),
+  PLATFORM_URL: optionalText(address),
+  AUDIT_OIDC_ISSUER: optionalText({
+    ...address,
+    title:
+      'The OpenID Connect issuer at which staff sign in to `/audit/`. Without it, the demo uses its own issuer, and production has no pages.',
+  }),
+  AUDIT_OIDC_CLIENT_ID: optionalText({
+    maxLength: 200,
+    title: 'The client id of the platform at the issuer of the staff. Required with `AUDIT_OIDC_ISSUER`.',
+  }),
+  AUDIT_OIDC_CLIENT_SECRET: optionalText({
+    title: 'The client secret at the issuer of the staff. Without it, the platform is a public client.',
+  }),
   AUDIT_RIGHT_CLAIM: Type.String({
     default: 'roles',
     maxLength: 200,

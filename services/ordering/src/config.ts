@@ -1,4 +1,4 @@
-import { Type } from '@clinical-launch/contracts/type';
+import { optionalText, Type } from '@clinical-launch/contracts/type';
 import type { PatientPseudonyms } from '@clinical-launch/crypto/patient-pseudonym';
 import { requestsPerSecondPerSession } from '@clinical-launch/limits/rate-limit';
 import { readPatientPseudonyms } from '@clinical-launch/process/patient-pseudonyms';
@@ -34,12 +34,10 @@ export const orderingSettings = Type.Object({
   PUBLIC_URL: publicUrlSetting,
   TIME_ZONE: timeZoneSetting,
   SUPPORT_LINE: supportLineSetting,
-  CATALOGUE_FILE: Type.Optional(
-    Type.String({
-      title:
-        'A catalogue of tests, or a folder of several catalogues. If unset, the service uses the catalogue that it ships with.',
-    }),
-  ),
+  CATALOGUE_FILE: optionalText({
+    title:
+      'A catalogue of tests, or a folder of several catalogues. If unset, the service uses the catalogue that it ships with.',
+  }),
 });
 
 /**

@@ -1,6 +1,6 @@
 import { isLoopback } from '@clinical-launch/contracts/addresses';
 import { withoutUndefined } from '@clinical-launch/contracts/schema';
-import { Type } from '@clinical-launch/contracts/type';
+import { optionalText, Type } from '@clinical-launch/contracts/type';
 import { requireParts } from '@clinical-launch/process/parts';
 import {
   ConfigurationError,
@@ -18,7 +18,7 @@ const port = { minimum: 0, maximum: 65_535 };
 const environmentSchema = Type.Object({
   PORT: Type.Integer({ ...port, default: 8080 }),
   /** By default, only this machine, because the secrets of the demo are public (`hostOf`). */
-  HOST: Type.Optional(Type.String()),
+  HOST: optionalText(),
   /** The port of HTTPS for localhost, outside production. Production uses the edge. */
   HTTPS_PORT: Type.Optional(Type.Integer(port)),
   /** The value 0 chooses any free port, so that several instances can run on one machine. */
@@ -26,7 +26,7 @@ const environmentSchema = Type.Object({
   PUBLIC_URL: Type.Optional(publicUrlSetting),
   /** The number of reverse proxies in front of this process, which determines callers' addresses. */
   TRUSTED_PROXIES: Type.Integer({ minimum: 0, default: 0 }),
-  REGISTRY_FILE: Type.Optional(Type.String()),
+  REGISTRY_FILE: optionalText(),
   LOG_LEVEL: logLevelSetting,
 });
 

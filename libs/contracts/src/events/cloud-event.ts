@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { faultWithin } from '../fault.ts';
 import { compileSchema, guidPattern, withUnknownMembers } from '../schema.ts';
-import { type TSchema, Type } from '../type.ts';
+import { optionalText, type TSchema, Type } from '../type.ts';
 import { type EventData, type EventType, eventCatalogue } from './catalogue.ts';
 
 /**
@@ -51,7 +51,7 @@ export const cloudEventSchema = Type.Object(
     correlationid: Type.String({ pattern: guidPattern }),
     traceparent: Type.String({ pattern: '^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$' }),
     data: Type.Object({}),
-    macs: Type.Optional(Type.String({ pattern: eventMacsPattern, maxLength: 1000 })),
+    macs: optionalText({ pattern: eventMacsPattern, maxLength: 1000 }),
   },
   { additionalProperties: false },
 );

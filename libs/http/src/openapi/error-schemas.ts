@@ -1,6 +1,6 @@
 import { faultCodes } from '@clinical-launch/contracts/fault';
 import { guidPattern } from '@clinical-launch/contracts/schema';
-import { type Static, Type } from '@clinical-launch/contracts/type';
+import { optionalText, type Static, Type } from '@clinical-launch/contracts/type';
 
 const guid = Type.String({
   pattern: guidPattern,
@@ -20,9 +20,9 @@ export const faultSchema = Type.Object({
   code: Type.Enum([...faultCodes], {
     description: 'The kind of fault. `docs/reference/errors.md` explains each code.',
   }),
-  resource: Type.Optional(
-    Type.String({ description: 'The FHIR resource that contains the fault, such as `Patient #patient`.' }),
-  ),
+  resource: optionalText({
+    description: 'The FHIR resource that contains the fault, such as `Patient #patient`.',
+  }),
 });
 
 /** Problem details (RFC 9457). */

@@ -3,7 +3,7 @@ import { callbackHeaders } from '@clinical-launch/conformance/pms-callbacks';
 import { readMembers } from '@clinical-launch/conformance/run-control';
 import { closedObject, compileSchema } from '@clinical-launch/contracts/schema';
 import { localTime } from '@clinical-launch/contracts/time';
-import { Type } from '@clinical-launch/contracts/type';
+import { optionalText, Type } from '@clinical-launch/contracts/type';
 import { redirect, sendJson, sendStatus } from '@clinical-launch/http/answer';
 import { readBytes } from '@clinical-launch/http/body';
 import { type Endpoint, textParameter } from '@clinical-launch/http/endpoint';
@@ -17,7 +17,7 @@ const page = '/developers/callbacks';
 
 const wantedSchema = compileSchema(
   closedObject({
-    address: Type.Optional(Type.String({ maxLength: 2000 })),
+    address: optionalText({ maxLength: 2000 }),
     kind: Type.Optional(Type.Enum([...testKinds])),
   }),
 );

@@ -1,5 +1,5 @@
 import { launchedBy } from '@clinical-launch/contracts/desktop-context';
-import { type Static, Type } from '@clinical-launch/contracts/type';
+import { optionalText, type Static, Type } from '@clinical-launch/contracts/type';
 
 const seconds = Type.Integer({ minimum: 1, description: 'seconds' });
 const words = Type.Array(Type.String());
@@ -7,12 +7,10 @@ const address = Type.String({ format: 'uri' });
 
 /** The launch context (SMART App Launch 2.2). */
 const launchContext = {
-  patient: Type.Optional(
-    Type.String({
-      description:
-        'Only in a desktop launch with the scope `launch`: the id of the FHIR Patient, which is the same in every launch of the application for this patient.',
-    }),
-  ),
+  patient: optionalText({
+    description:
+      'Only in a desktop launch with the scope `launch`: the id of the FHIR Patient, which is the same in every launch of the application for this patient.',
+  }),
   need_patient_banner: Type.Optional(
     Type.Boolean({ description: 'With `patient`: true, because the application must show the patient.' }),
   ),
@@ -30,14 +28,10 @@ export const tokenAnswer = Type.Object({
     description: '`DPoP` for an access token that is bound to a key (RFC 9449 section 5).',
   }),
   expires_in: seconds,
-  refresh_token: Type.Optional(
-    Type.String({ description: 'Only in a desktop launch. Rotated at every use.' }),
-  ),
-  id_token: Type.Optional(
-    Type.String({
-      description: 'Only in a desktop launch: a JWT with the user, the organisation and the patient.',
-    }),
-  ),
+  refresh_token: optionalText({ description: 'Only in a desktop launch. Rotated at every use.' }),
+  id_token: optionalText({
+    description: 'Only in a desktop launch: a JWT with the user, the organisation and the patient.',
+  }),
   scope: Type.String({
     description:
       'For a client the requested scope, while the access token contains its rights. For a partner application the granted scope.',
@@ -53,21 +47,21 @@ export type TokenAnswer = Readonly<Static<typeof tokenAnswer>>;
 export const introspectionAnswer = Type.Object({
   active: Type.Boolean(),
   token_type: Type.Optional(Type.Enum(['Bearer', 'DPoP'])),
-  client_id: Type.Optional(Type.String()),
-  azp: Type.Optional(Type.String()),
-  scope: Type.Optional(Type.String()),
+  client_id: optionalText(),
+  azp: optionalText(),
+  scope: optionalText(),
   scp: Type.Optional(words),
   roles: Type.Optional(words),
   authorizations: Type.Optional(words),
   iss: Type.Optional(address),
-  sub: Type.Optional(Type.String()),
-  aud: Type.Optional(Type.String()),
-  jti: Type.Optional(Type.String()),
+  sub: optionalText(),
+  aud: optionalText(),
+  jti: optionalText(),
   iat: Type.Optional(Type.Integer()),
   nbf: Type.Optional(Type.Integer()),
   exp: Type.Optional(Type.Integer()),
-  sid: Type.Optional(Type.String({ description: 'The GUID of the desktop launch.' })),
-  acr: Type.Optional(Type.String({ description: 'How strongly the user of the desktop launch signed in.' })),
+  sid: optionalText({ description: 'The GUID of the desktop launch.' }),
+  acr: optionalText({ description: 'How strongly the user of the desktop launch signed in.' }),
   amr: Type.Optional(words),
   auth_time: Type.Optional(
     Type.Integer({ description: 'When the user signed in, or the start of the desktop launch if unknown.' }),
@@ -75,14 +69,12 @@ export const introspectionAnswer = Type.Object({
   launched_by: Type.Optional(launchedBy),
   cnf: Type.Optional(
     Type.Object(
-      { jkt: Type.Optional(Type.String()), 'x5t#S256': Type.Optional(Type.String()) },
+      { jkt: optionalText(), 'x5t#S256': optionalText() },
       { description: 'The key or the certificate that the token is bound to.' },
     ),
   ),
   ...launchContext,
-  fhirUser: Type.Optional(
-    Type.String({ format: 'uri', description: 'With the scope `fhirUser`: the FHIR Practitioner.' }),
-  ),
+  fhirUser: optionalText({ format: 'uri', description: 'With the scope `fhirUser`: the FHIR Practitioner.' }),
 });
 
 /** The answer with a launch identifier for a host application. */
@@ -120,11 +112,11 @@ export const keySet = Type.Object({
       kid: Type.String(),
       use: Type.Literal('sig'),
       alg: Type.String(),
-      n: Type.Optional(Type.String()),
-      e: Type.Optional(Type.String()),
-      crv: Type.Optional(Type.String()),
-      x: Type.Optional(Type.String()),
-      y: Type.Optional(Type.String()),
+      n: optionalText(),
+      e: optionalText(),
+      crv: optionalText(),
+      x: optionalText(),
+      y: optionalText(),
     }),
   ),
 });

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type DesktopContext, isDesktopContext } from '@clinical-launch/contracts/desktop-context';
 import { compileSchema } from '@clinical-launch/contracts/schema';
-import { type Static, type TSchema, Type } from '@clinical-launch/contracts/type';
+import { optionalText, type Static, type TSchema, Type } from '@clinical-launch/contracts/type';
 import type { DesktopIssuingRealm } from './realms.ts';
 
 /*
@@ -22,9 +22,9 @@ const codeDetail = Type.Object({
   clientId: Type.String(),
   redirectUri: Type.String(),
   scope: Type.String(),
-  nonce: Type.Optional(Type.String()),
+  nonce: optionalText(),
   /** The thumbprint of the key that must redeem the code (RFC 9449 section 10). */
-  dpopKey: Type.Optional(Type.String()),
+  dpopKey: optionalText(),
 });
 const refreshDetail = Type.Object({
   clientId: Type.String(),
@@ -32,12 +32,12 @@ const refreshDetail = Type.Object({
   /**
    * The thumbprint of the key that must use the token, for a public client with DPoP (RFC 9449 section 5).
    */
-  dpopKey: Type.Optional(Type.String()),
+  dpopKey: optionalText(),
   /**
    * The thumbprint of the certificate that must use the token, for a public client with a certificate (RFC
    * 8705 section 4).
    */
-  certificate: Type.Optional(Type.String()),
+  certificate: optionalText(),
 });
 
 /** The fields of an authorization code, besides the launch context. */

@@ -1,10 +1,10 @@
 import type { Fault } from '@clinical-launch/contracts/fault';
 import { singleLine } from '@clinical-launch/contracts/formats';
 import { closedObject, compileSchema, type StaticOf } from '@clinical-launch/contracts/schema';
-import { Type } from '@clinical-launch/contracts/type';
+import { optionalText } from '@clinical-launch/contracts/type';
 
 const line = (maxLength: number) =>
-  Type.Optional(Type.String({ ...singleLine, format: 'xml-text', minLength: 1, maxLength }));
+  optionalText({ ...singleLine, format: 'xml-text', minLength: 1, maxLength });
 
 const selectors = { user: line(200), practice: line(50), partner: line(200) };
 

@@ -1,6 +1,6 @@
 import { performerCode } from '@clinical-launch/contracts/coded-identifiers';
 import { closedObject } from '@clinical-launch/contracts/schema';
-import { type Static, Type } from '@clinical-launch/contracts/type';
+import { optionalText, type Static, Type } from '@clinical-launch/contracts/type';
 
 const text = Type.String({ minLength: 1, maxLength: 100 });
 const id = Type.String({
@@ -110,9 +110,7 @@ export const catalogueSchema = closedObject({
     closedObject({
       code,
       /** The SNOMED CT concept id; absent if uncertain. The order document contains only the local code. */
-      snomed: Type.Optional(
-        Type.String({ pattern: '^[1-9]\\d{5,17}$', description: 'must be a SNOMED CT concept id' }),
-      ),
+      snomed: optionalText({ pattern: '^[1-9]\\d{5,17}$', description: 'must be a SNOMED CT concept id' }),
       name: text,
       abbreviation: Type.Optional(text),
       /**
@@ -131,7 +129,7 @@ export const catalogueSchema = closedObject({
       /** If `samples` and `container` are absent, the test needs no sample, as for imaging. */
       samples: Type.Optional(Type.Array(sample, { minItems: 1 })),
       /** Instructions to follow before and during collection. */
-      note: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+      note: optionalText({ minLength: 1, maxLength: 200 }),
       /** True if the note warns against a use of the test. The review shows it as an inset. */
       noteWarns: Type.Optional(Type.Boolean()),
       /** True if the practice must telephone the laboratory for each request. */

@@ -1,6 +1,6 @@
 import { desktopLaunchSchema, launchedBy } from '@clinical-launch/contracts/desktop-context';
 import type { JsonSchema } from '@clinical-launch/contracts/published/schema';
-import { Type } from '@clinical-launch/contracts/type';
+import { optionalText, Type } from '@clinical-launch/contracts/type';
 import { describedAnswer, oauthRefusals } from '@clinical-launch/http/openapi/answers';
 import { openApiDocument, type PathItem, schemaReference } from '@clinical-launch/http/openapi/document';
 import { oauthErrorSchema } from '@clinical-launch/http/openapi/error-schemas';
@@ -68,7 +68,7 @@ const claimNames =
   'name given_name family_name userERN title firstName familyName orgERN orgName cdb ods email';
 const userInfoSchema = Type.Object({
   sub: Type.String({ description: 'The `sub` of the ID token.' }),
-  ...Object.fromEntries(claimNames.split(' ').map((claim) => [claim, Type.Optional(Type.String())])),
+  ...Object.fromEntries(claimNames.split(' ').map((claim) => [claim, optionalText()])),
 });
 
 type Described = { readonly operationId: string; readonly summary: string; readonly description?: string };
