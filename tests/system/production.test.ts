@@ -11,8 +11,7 @@ import {
 import { defaultNamespaces } from '@clinical-launch/pms-client';
 import { systemClock } from '@clinical-launch/runtime/clock';
 import { platformNamesOf } from '@clinical-launch/simulators/platform-names';
-import { demoClients } from '@clinical-launch/simulators/registered';
-import { simulators } from '@clinical-launch/simulators/simulators';
+import { demoClients, simulators } from '@clinical-launch/simulators/simulators';
 import { findFreePort } from '@clinical-launch/testing/servers/private-server';
 import { createTestDatabase } from '@clinical-launch/testing/test-storage';
 import { fixedRegistry, readRegistryFile } from '@clinical-launch/trust/registry-file';

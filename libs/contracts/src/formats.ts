@@ -39,9 +39,7 @@ const endOfInstants = Date.parse('9999-12-31T00:00:00Z') + dayMs - widestOffsetM
 
 const daysOfMonth = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
-/**
- * Returns true if XML 1.0 allows every character of the text (XML 1.0 section 2.2, Char).
- */
+/** Returns true if XML 1.0 allows every character of the text (XML 1.0 section 2.2, Char). */
 export function isXmlText(text: string): boolean {
   return xmlText.test(text);
 }

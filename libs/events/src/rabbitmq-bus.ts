@@ -20,9 +20,7 @@ type RabbitMqOptions = Broker &
     readonly knownConsumers?: readonly Pick<Consumer, 'name' | 'types'>[];
     /** The number of messages that a consumer prefetches. The default is enough for the next batch. */
     readonly prefetch?: number;
-    /**
-     * The waits between attempts to handle an event, in milliseconds. Two waits mean three attempts.
-     */
+    /** The waits between attempts to handle an event, in milliseconds. Two waits mean three attempts. */
     readonly retryAfterMs?: readonly number[];
     /** The maximum time in milliseconds that the broker may take to confirm published events. */
     readonly confirmWithinMs?: number;

@@ -178,9 +178,7 @@ function unreadable({ message, code }: Unreadable, cause?: unknown): ServiceErro
   });
 }
 
-/**
- * Returns true if the client sends its body only after a 100 Continue (RFC 9110 section 10.1.1).
- */
+/** Returns true if the client sends its body only after a 100 Continue (RFC 9110 section 10.1.1). */
 function isAwaitingContinue({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
   return headers.expect?.toLowerCase() === '100-continue';
 }

@@ -41,13 +41,9 @@ export type OutboundRequest = {
   readonly method?: 'GET' | 'POST';
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-  /**
-   * True if the address is from the operator's settings. It may then be in any network and use http.
-   */
+  /** True if the address is from the operator's settings. It may then be in any network and use http. */
   readonly isOperators?: boolean;
-  /**
-   * If true, the body is discarded, and a body that is too long or too slow is not an error.
-   */
+  /** If true, the body is discarded, and a body that is too long or too slow is not an error. */
   readonly ignoresBody?: boolean;
   readonly signal?: AbortSignal;
 };

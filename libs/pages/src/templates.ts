@@ -27,9 +27,8 @@ type PagesOptions = {
 const prepared = new Map<string, Pages>();
 
 /**
- * Prepares the templates of a service: its own views, in one directory or several, the common layout, and
- * the templates of NHS.UK frontend. Templates are compiled only once, even if a process starts a service
- * again.
+ * Prepares the templates of a service: its own views, in one directory or several, the common layout, and the
+ * templates of NHS.UK frontend. Templates are compiled only once, even if a process starts a service again.
  */
 export function createPages(
   views: string | readonly string[],

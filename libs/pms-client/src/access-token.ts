@@ -6,9 +6,7 @@ import { readJsonAnswer } from './json-answer.ts';
  */
 type Fetch = typeof globalThis extends { fetch: infer Known } ? Known : never;
 
-/**
- * The OAuth 2.0 client credentials of a PMS, which are sent in the request body (OLTR: Authentication).
- */
+/** The OAuth 2.0 client credentials of a PMS, which are sent in the request body (OLTR: Authentication). */
 export type TokenRequest = {
   /** The URL of the token endpoint: `{base}/idp/{realm}/oauth2/v2.0/token`. */
   readonly tokenUrl: string;

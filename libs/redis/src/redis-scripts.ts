@@ -157,9 +157,7 @@ export async function isReady(redis: RedisClient, withinMs: number): Promise<boo
     .finally(() => redis.off('ready', becomeReady));
 }
 
-/**
- * Returns the code of an error that Redis itself returned; `undefined` for an error of the connection.
- */
+/** Returns the code of an error that Redis itself returned; `undefined` for an error of the connection. */
 function replyErrorOf(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null || !('name' in error) || !('message' in error))
     return undefined;

@@ -21,9 +21,7 @@ export type Requirement = {
   readonly id: string;
   readonly title: string;
   readonly guide: string;
-  /**
-   * Absent if no exchange can show the requirement. A person at the vendor must then attest it.
-   */
+  /** Absent if no exchange can show the requirement. A person at the vendor must then attest it. */
   readonly judge?: Judge;
   /** The address that the client must have registered. Without it, the requirement does not apply. */
   readonly needs?: 'callback' | 'logout';

@@ -1,15 +1,16 @@
 import { fileURLToPath } from 'node:url';
+import type { RegisteredPartner, Registry } from '@clinical-launch/contracts/registry';
 import { readForm } from '@clinical-launch/http/body';
 import type { Endpoint, Handler } from '@clinical-launch/http/endpoint';
 import { queryOf } from '@clinical-launch/http/request-target';
 import { serveAssets } from '@clinical-launch/pages/templates';
 import { TokenRefused } from '@clinical-launch/pms-client';
 import type { Service } from '@clinical-launch/process/service';
+import { demoSecret, hasDemoSecret } from '@clinical-launch/trust/production-registry';
 import { createHostClient, DesktopLaunchRefused } from './host/desktop-launch.ts';
 import { partnerSimulator } from './partner/simulator.ts';
 import { pmsSimulator } from './pms/simulator.ts';
 import { badRequest, getPatient, records } from './records.ts';
-import { demoClients, partnersOf } from './registered.ts';
 import { shownPatient, shownRecords } from './shown-patient.ts';
 import {
   createSimulation,
@@ -21,6 +22,32 @@ import {
 import { staffSimulator } from './staff/simulator.ts';
 import { wirePages } from './wire/pages.ts';
 import { type RecordedExchange, rememberToken } from './wire/recorder.ts';
+
+/** A client that everybody may use, because its secret is publicly known. */
+type DemoClient = {
+  readonly clientId: string;
+  readonly name: string;
+  readonly secret: string;
+  readonly realm: string;
+  readonly rights: string;
+};
+
+/**
+ * Returns the clients with a publicly known secret. The secrets of other clients are not available, because
+ * the registry contains only their hashes.
+ */
+export function demoClients({ realms }: Registry): readonly DemoClient[] {
+  return realms.flatMap(({ realm, clients }) =>
+    clients.filter(hasDemoSecret).map(({ clientId, name, scopes }) => {
+      const rights = scopes.join(', ') || 'none';
+      return { clientId, name, secret: demoSecret(clientId), realm, rights };
+    }),
+  );
+}
+
+/** Returns the partner applications that the host application of the demo can open. */
+const partnersOf = ({ realms }: Registry): readonly RegisteredPartner[] =>
+  realms.find(({ realm }) => realm === 'demo/desktop')?.desktop?.partners ?? [];
 
 /**
  * Creates the applications around the platform for the demo: a practice management system, a host

@@ -12,9 +12,7 @@ export const sessionRequired = () =>
     message: 'Your session has ended. Open the request again from your practice system.',
   });
 
-/**
- * Creates the error for an invalid GUID or version of an order.
- */
+/** Creates the error for an invalid GUID or version of an order. */
 export const orderNotFound = () =>
   new ServiceError({
     code: 'order_not_found',

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { brokerAccess, databaseAccess, eventSourceNames } from '@clinical-launch/ops/access';
-import { checkDeployment } from '@clinical-launch/ops/check-deployment';
+import { checkDeployment } from '@clinical-launch/ops/deployment';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { parse, stringify } from 'yaml';
 import { checkConfiguration, makeCertificate } from '../edge/running-edge.ts';

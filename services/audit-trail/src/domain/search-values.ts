@@ -19,8 +19,7 @@ export function readTime(text: string): number | undefined {
 }
 
 /**
- * Returns `must …` if a text is empty or too long. The text may contain any characters, because it is
- * hashed.
+ * Returns `must …` if a text is empty or too long. The text may contain any characters, because it is hashed.
  */
 export const lengthFault = (text: string, maxLength: number): string | undefined =>
   text !== '' && text.length <= maxLength ? undefined : `must have 1 to ${maxLength} characters`;

@@ -11,9 +11,7 @@ type Registered = Pick<
   | 'tlsClientCertificateBoundAccessTokens'
 >;
 
-/**
- * Returns whether a client or partner has registered a certificate for mutual TLS.
- */
+/** Returns whether a client or partner has registered a certificate for mutual TLS. */
 export function hasCertificates(client: Registered): boolean {
   return client.tlsClientAuthSanDns !== undefined || client.tlsClientCertificateThumbprints !== undefined;
 }

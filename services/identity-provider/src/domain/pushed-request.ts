@@ -1,9 +1,7 @@
 import { compileSchema } from '@clinical-launch/contracts/schema';
 import { Type } from '@clinical-launch/contracts/type';
 
-/**
- * The lifetime of a pushed request in seconds, enough to open a browser (RFC 9126 section 2.2).
- */
+/** The lifetime of a pushed request in seconds, enough to open a browser (RFC 9126 section 2.2). */
 export const pushedRequestSeconds = 60;
 
 const prefix = 'urn:ietf:params:oauth:request_uri:';

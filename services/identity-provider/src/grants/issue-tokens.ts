@@ -33,9 +33,7 @@ type TokenIssueRequest = {
   readonly grant: 'authorization_code' | 'refresh_token';
   readonly scope: string;
   readonly call: Call;
-  /**
-   * The key and certificate that the access token is bound to (RFC 9449 section 6.1, RFC 8705 section 3).
-   */
+  /** The key and certificate that the access token is bound to (RFC 9449 section 6.1, RFC 8705 section 3). */
   readonly binding: TokenBinding;
   /** The seconds until the launch ends. Undefined for a launch without an end. */
   readonly chainEndsInSeconds: number | undefined;

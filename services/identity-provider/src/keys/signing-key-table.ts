@@ -22,9 +22,7 @@ export type SigningKeyChange = (table: {
 /** The key pairs of all realms. All replicas share the key pairs. */
 export type SigningKeyTable = {
   read(): Promise<StoredKey[]>;
-  /**
-   * Changes the table in one transaction, one replica at a time. Returns the keys stored afterwards.
-   */
+  /** Changes the table in one transaction, one replica at a time. Returns the keys stored afterwards. */
   change(make: SigningKeyChange): Promise<StoredKey[]>;
 };
 

@@ -11,9 +11,7 @@ import type { DeliveryQueue } from '@clinical-launch/deliveries/delivery-worker'
 import type { Kysely } from 'kysely';
 import type { Tables } from './tables.ts';
 
-/**
- * The milliseconds for which a logout token is retried: the default lifetime of a launch.
- */
+/** The milliseconds for which a logout token is retried: the default lifetime of a launch. */
 const tryForMs = 12 * 3_600_000;
 
 /**

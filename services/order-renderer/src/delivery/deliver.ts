@@ -28,9 +28,7 @@ export function isCallbackRegistered({ config, registry }: Dependencies, client:
   return findCallback(registry.current(), config.publicUrl, client) !== undefined;
 }
 
-/**
- * Posts a document to the client's current callback address, signed with the client's current secrets.
- */
+/** Posts a document to the client's current callback address, signed with the client's current secrets. */
 export async function deliver(
   dependencies: Dependencies,
   delivery: DueDelivery,

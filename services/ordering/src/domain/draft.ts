@@ -212,9 +212,7 @@ const nextOf = ({ submissionId, version, edits }: Draft) => ({
   edits: edits + 1,
 });
 
-/**
- * Returns the draft of a change to a request. The draft starts with the content of the request.
- */
+/** Returns the draft of a change to a request. The draft starts with the content of the request. */
 export function draftOf(request: TestRequest, submissionId: string): Draft {
   const { version, ...content } = baseOf(request);
   return { ...emptyDraft(submissionId), ...content, base: { version, ...content } };

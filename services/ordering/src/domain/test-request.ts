@@ -63,9 +63,7 @@ export type RequestDetails = {
   readonly answers: readonly Answer[];
 };
 
-/**
- * A request with its tests and samples. `version` increases with each change (optimistic locking).
- */
+/** A request with its tests and samples. `version` increases with each change (optimistic locking). */
 export type TestRequest = RequestDetails & {
   readonly guid: string;
   readonly launchId: string;

@@ -153,9 +153,7 @@ function createBrowser(): NewBrowser {
   return { key: keyOf(cookie), cookie };
 }
 
-/**
- * Sets the cookie for the paths of all launches. It ends with the browser session.
- */
+/** Sets the cookie for the paths of all launches. It ends with the browser session. */
 function setBrowserCookie(
   response: ServerResponse,
   { cookie }: NewBrowser,

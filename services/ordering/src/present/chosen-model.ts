@@ -1,4 +1,5 @@
 import { withoutUndefined } from '@clinical-launch/contracts/schema';
+import { writtenDate } from '@clinical-launch/contracts/time';
 import type { PatientTraits } from '../domain/applies-to.ts';
 import type { Catalogue, Orderable } from '../domain/catalogue.ts';
 import { changeTests, newLocations } from '../domain/change-tests.ts';
@@ -6,14 +7,65 @@ import { drawList, planBatches, samplesInDrawOrder } from '../domain/collection.
 import type { Draft, FavouritesOutcome, Notice, Undo } from '../domain/draft.ts';
 import { isLive } from '../domain/lifecycle.ts';
 import { coveredBy, listed } from '../domain/panels.ts';
-import { needsReason, type Repeat } from '../domain/repeats.ts';
+import { fullName, listName } from '../domain/person-name.ts';
+import { type EarlierTest, needsReason, type Repeat } from '../domain/repeats.ts';
 import { inapplicableTests } from '../domain/review.ts';
 import type { SampleKind, SiteAnswers } from '../domain/sample-kind.ts';
 import type { Selection } from '../domain/selection.ts';
 import { codeOf, type RequestedSample, type TestRequest } from '../domain/test-request.ts';
 import { describeLeftOut, describeUnusual } from './applies-to-text.ts';
-import { describeRepeat, describeUsed, presentUsable } from './repeat-warning.ts';
 import { describeAgain } from './shortcuts-model.ts';
+
+/** Describes who requested a test and when, its current state, and the interval between repeats. */
+function describeRepeat({ test, latest, day, daysAgo, minimumIntervalDays: days }: Repeat): string {
+  const requested = `${nameOf(test, latest)} was requested on ${writtenDate(day)} (${ago(daysAgo)})`;
+  const said = `${requested} by ${fullName(latest.requester)}: ${stateOf(latest)}.`;
+  const interval = days === undefined ? '' : ` Not usually repeated within ${counted(days)}.`;
+  return `${said}${interval}${checkPatient(latest)}`;
+}
+
+/** Returns the sentence for a request whose patient has another name, or an empty text. */
+const checkPatient = ({ otherPatient }: EarlierTest) =>
+  otherPatient === undefined
+    ? ''
+    : ` Check the patient. That request was made for ${listName(otherPatient)}.`;
+
+/** Returns the earlier requests that can be used instead of repeats, each with the names of its tests. */
+function presentUsable(repeats: readonly Repeat[]) {
+  const references = new Set(repeats.flatMap(({ usable }) => usable?.orderReference ?? []));
+  return [...references].map((orderReference) => {
+    const own = repeats.filter(({ usable }) => usable?.orderReference === orderReference);
+    const [otherPatient] = own.flatMap(({ usable }) => usable?.otherPatient ?? []);
+    return {
+      orderReference,
+      tests: listed(own.map(({ test: { name } }) => name)),
+      ...(otherPatient && { patient: listName(otherPatient) }),
+    };
+  });
+}
+
+/** Describes the tests that were removed because the user chose to use an earlier request. */
+function describeUsed(used: Notice['used'], { orderables }: Pick<Catalogue, 'orderables'>): string[] {
+  if (used === undefined) return [];
+  const names = used.codes.flatMap((code) => orderables.get(code)?.name ?? []);
+  return [`${listed(names)} removed: already in request ${used.orderReference}.`];
+}
+
+function nameOf({ code, name, covers }: Orderable, latest: EarlierTest): string {
+  if (latest.code === code) return name;
+  return covers.includes(latest.code)
+    ? `${latest.description} (part of ${name})`
+    : `${name} (in ${latest.description})`;
+}
+
+function stateOf({ isSampleTaken, container, provider }: EarlierTest): string {
+  if (isSampleTaken) return 'sample collected';
+  return container === undefined ? `sent to ${provider}` : 'sample not collected yet';
+}
+
+const ago = (days: number) => (days === 0 ? 'today' : `${counted(days)} ago`);
+
+const counted = (days: number) => `${days} ${days === 1 ? 'day' : 'days'}`;
 
 export type Chosen = {
   readonly draft: Draft;
