@@ -1,7 +1,6 @@
 import type { Command, ToolCommand } from './command.ts';
 
 const shells = ['bash', 'zsh', 'fish'];
-const program = 'clinical-launch';
 
 /** A word that can follow other words, with its explanation. */
 type Word = { readonly word: string; readonly summary: string };
@@ -31,18 +30,18 @@ export const completion: ToolCommand = {
 async function wordsAfter(): Promise<ReadonlyMap<string, readonly Word[]>> {
   // This module is one of the tools.
   const { tools } = await import('./tools.ts');
-  const words = new Map<string, readonly Word[]>([
-    ['', Object.entries(tools).map(([word, { summary }]) => ({ word, summary }))],
-  ]);
+  const words = new Map<string, readonly Word[]>([['', wordsOf(tools)]]);
   for (const [name, { load }] of Object.entries(tools)) {
     const tool = await load();
-    const commands = 'run' in tool ? {} : tool.commands;
-    const own = 'run' in tool ? optionsOf(tool) : [];
-    words.set(name, [...own, ...Object.entries(commands).map(([word, { summary }]) => ({ word, summary }))]);
-    for (const [word, command] of Object.entries(commands)) words.set(`${name} ${word}`, optionsOf(command));
+    words.set(name, 'run' in tool ? optionsOf(tool) : wordsOf(tool.commands));
+    for (const [word, command] of 'run' in tool ? [] : Object.entries(tool.commands))
+      words.set(`${name} ${word}`, optionsOf(command));
   }
   return words;
 }
+
+const wordsOf = (named: Readonly<Record<string, { readonly summary: string }>>): Word[] =>
+  Object.entries(named).map(([word, { summary }]) => ({ word, summary }));
 
 const optionsOf = ({ options = [] }: Pick<Command, 'options'>): Word[] =>
   [...options, { name: 'json', summary: 'Prints JSON' }].map(({ name, summary }) => ({
@@ -52,42 +51,37 @@ const optionsOf = ({ options = [] }: Pick<Command, 'options'>): Word[] =>
 
 const listed = (words: readonly Word[]) => words.map(({ word }) => word).join(' ');
 
-/** Returns a function of bash, which completes words after the longest known command, and else files. */
+/** Returns a function of bash, which completes words after the longest known command, and otherwise files. */
 function bashScript(words: ReadonlyMap<string, readonly Word[]>): string {
-  const cases = [...words].map(([names, next]) => `    '${names}') words='${listed(next)}' ;;`);
+  const cases = [...words].map(
+    ([names, next]) => `  ' ${names}'${names && "' '*"}) words='${listed(next)}' ;;`,
+  );
   return `_clinical_launch() {
   local word known='' words=''
   for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
-    case "$word" in -*) ;; *) known="\${known:+$known }$word" ;; esac
+    case "$word" in -*) ;; *) known="$known $word" ;; esac
   done
-  while :; do
-    case "$known" in
-${cases.join('\n')}
-    esac
-    [ -n "$words" ] || [ -z "$known" ] && break
-    case "$known" in *' '*) known="\${known% *}" ;; *) known='' ;; esac
-    [ -n "$known" ] || break
-  done
+  case "\${known:- }\${known:+ }" in
+${cases.toReversed().join('\n')}
+  esac
   COMPREPLY=($(compgen -W "$words" -- "\${COMP_WORDS[COMP_CWORD]}"))
 }
-complete -o default -F _clinical_launch ${program}`;
+complete -o default -F _clinical_launch clinical-launch`;
 }
 
-const quoted = (text: string) => `'${text.replace(/[\\']/g, '\\$&')}'`;
-
-function fishScript(words: ReadonlyMap<string, readonly Word[]>): string {
-  return [...words]
+/** Returns commands of fish. The words of a group are offered until one of them was typed. */
+const fishScript = (words: ReadonlyMap<string, readonly Word[]>): string =>
+  [...words]
     .flatMap(([names, next]) => {
-      const [name, word] = names.split(' ');
-      const seen = [name, word].filter(Boolean).map((one) => `__fish_seen_subcommand_from ${one}`);
-      // The words of a group are offered until one of them was typed.
-      const commands = listed(next.filter((one) => !one.word.startsWith('-')));
-      const unseen =
-        word === undefined && commands !== '' ? [`not __fish_seen_subcommand_from ${commands}`] : [];
-      const condition = [...seen, ...unseen].join('; and ');
+      const seen = names
+        .split(' ')
+        .filter(Boolean)
+        .map((name) => `__fish_seen_subcommand_from ${name}`);
+      const commands = next.filter(({ word }) => !word.startsWith('-'));
+      if (commands.length > 0) seen.push(`not __fish_seen_subcommand_from ${listed(commands)}`);
       return next.map(
-        (one) => `complete -c ${program} -f -n ${quoted(condition)} -a ${one.word} -d ${quoted(one.summary)}`,
+        ({ word, summary }) =>
+          `complete -c clinical-launch -f -n '${seen.join('; and ')}' -a ${word} -d '${summary.replace(/[\\']/g, '\\$&')}'`,
       );
     })
     .join('\n');
-}
