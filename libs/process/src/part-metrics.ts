@@ -9,10 +9,14 @@ import type { TicketKind, Tickets } from '@clinical-launch/tickets/tickets';
  * the maximum over all processes. If a server does not answer, its metrics have no values.
  */
 
+const gauge = (name: string, description: string, unit: string) =>
+  meter().createObservableGauge(name, { description, unit });
+
+const level = (name: string, description: string, unit: string) =>
+  meter().createObservableUpDownCounter(name, { description, unit });
+
 /** Observes the memory and the load of each primary node of Redis. */
 export function observeRedis(measure: () => Promise<readonly RedisLevel[]>): void {
-  const gauge = (name: string, description: string, unit: string) =>
-    meter().createObservableGauge(name, { description, unit });
   const used = gauge('redis.memory.used', 'Memory that Redis has allocated', 'By');
   const limit = gauge('redis.maxmemory', 'Memory that Redis may allocate; 0 without a limit', 'By');
   const keys = gauge('redis.db.keys', 'Keys in Redis', '{key}');
@@ -38,49 +42,39 @@ export function observeRedis(measure: () => Promise<readonly RedisLevel[]>): voi
 
 /** Observes the connections and the size of the database. */
 export function observeDatabase(measure: () => Promise<DatabaseLevel>): void {
-  const backends = meter().createObservableGauge('postgresql.backends', {
-    description: 'Connections of all clients to the server',
-    unit: '{connection}',
-  });
-  const limit = meter().createObservableGauge('postgresql.connection.max', {
-    description: 'Connections that the server accepts',
-    unit: '{connection}',
-  });
-  const size = meter().createObservableGauge('postgresql.db_size', {
-    description: 'Size of the database on disk, without the write-ahead log',
-    unit: 'By',
-  });
+  const backends = gauge('postgresql.backends', 'Connections of all clients to the server', '{connection}');
+  const limit = gauge('postgresql.connection.max', 'Connections that the server accepts', '{connection}');
+  const size = gauge('postgresql.db_size', 'Size of the database on disk, without the write-ahead log', 'By');
   meter().addBatchObservableCallback(
     async (result) => {
-      const level = await measure().catch(() => undefined);
-      if (level === undefined) return;
-      result.observe(backends, level.connections);
-      result.observe(limit, level.maxConnections);
-      result.observe(size, level.bytes);
+      const measured = await measure().catch(() => undefined);
+      if (measured === undefined) return;
+      result.observe(backends, measured.connections);
+      result.observe(limit, measured.maxConnections);
+      result.observe(size, measured.bytes);
     },
     [backends, limit, size],
   );
 }
 
 /** Observes the pool of connections of this process (semantic conventions for database clients). */
-export function observePool(pool: string, level: () => PoolLevel): void {
+export function observePool(pool: string, measure: () => PoolLevel): void {
   const about = { 'db.client.connection.pool.name': pool };
   const state = (value: 'idle' | 'used') => ({ ...about, 'db.client.connection.state': value });
-  const count = meter().createObservableUpDownCounter('db.client.connection.count', {
-    description: 'Connections in the pool, by their state',
-    unit: '{connection}',
-  });
-  const limit = meter().createObservableUpDownCounter('db.client.connection.max', {
-    description: 'Connections that the pool may open',
-    unit: '{connection}',
-  });
-  const waiting = meter().createObservableUpDownCounter('db.client.connection.pending_requests', {
-    description: 'Requests that wait for a connection',
-    unit: '{request}',
-  });
+  const count = level(
+    'db.client.connection.count',
+    'Connections in the pool, by their state',
+    '{connection}',
+  );
+  const limit = level('db.client.connection.max', 'Connections that the pool may open', '{connection}');
+  const waiting = level(
+    'db.client.connection.pending_requests',
+    'Requests that wait for a connection',
+    '{request}',
+  );
   meter().addBatchObservableCallback(
     (result) => {
-      const { idle, used, max, pending } = level();
+      const { idle, used, max, pending } = measure();
       result.observe(count, idle, state('idle'));
       result.observe(count, used, state('used'));
       result.observe(limit, max, about);

@@ -182,20 +182,17 @@ function sentValuesOf(request: IncomingMessage, payload: unknown) {
  * Base64URL
  */
 function chooseCodeChallenge(sent: readonly unknown[]): { challenge: string } | { fault: Fault } {
+  const refused = (message: string, code: Fault['code']) => ({
+    fault: { path: challengePath, message, code },
+  });
   const [challenge, ...others] = new Set(sent);
-  if (challenge === undefined) {
-    const message = 'is required. Send the PKCE code challenge in this header';
-    return { fault: { path: challengePath, message, code: 'required' } };
-  }
-  if (others.length > 0) {
-    const message = 'was sent more than once, with different values. Send one value';
-    return { fault: { path: challengePath, message, code: 'duplicate' } };
-  }
-  if (typeof challenge !== 'string' || !isCodeChallenge(challenge)) {
-    const message = 'must be the SHA-256 of the verifier in Base64URL: 43 characters without padding';
-    return { fault: { path: challengePath, message, code: 'value' } };
-  }
-  return { challenge };
+  if (challenge === undefined)
+    return refused('is required. Send the PKCE code challenge in this header', 'required');
+  if (others.length > 0)
+    return refused('was sent more than once, with different values. Send one value', 'duplicate');
+  return typeof challenge === 'string' && isCodeChallenge(challenge)
+    ? { challenge }
+    : refused('must be the SHA-256 of the verifier in Base64URL: 43 characters without padding', 'value');
 }
 
 /**

@@ -1,10 +1,9 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { withEarlierCodes } from '@clinical-launch/contracts/earlier-codes';
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import type { LaunchContext } from '@clinical-launch/contracts/launch-context';
 import { guidForm, withoutUndefined } from '@clinical-launch/contracts/schema';
 import { redirect, sendText, setHeaders } from '@clinical-launch/http/answer';
-import type { Call } from '@clinical-launch/http/call';
 import { type Exchange, type Handler, textParameter } from '@clinical-launch/http/endpoint';
 import { queryOf } from '@clinical-launch/http/request-target';
 import { findLaunchSessions, readLaunchSessionCookies } from '@clinical-launch/pages/launch-session';
@@ -88,7 +87,7 @@ function getOrderDocument(representation: Representation, dependencies: Document
     const mayRead = async (session: LaunchContext) =>
       guidForm.test(guid) &&
       (await dependencies.find({ orderGuid: guid, ...ownDocuments(session, registry) })) !== undefined;
-    const session = await getLaunchSession({ ...dependencies, mayRead }, request, call);
+    const session = await getLaunchSession(dependencies, exchange, mayRead);
     if (session === undefined) {
       if (!representation.isOutsideCookiePath || !guidForm.test(guid)) throw sessionRequired();
       const query = queryOf(request).toString();
@@ -101,12 +100,18 @@ function getOrderDocument(representation: Representation, dependencies: Document
     call.adopt(session.launchId);
     call.identify(`session ${session.launchId}`, session.client.clientId);
     const key = { orderGuid: guid, ...ownDocuments(session, registry), ...versionAskedFor(request) };
-    const document = await findDocument({ key, response, dependencies });
+    const document = await findDocument(key, response, dependencies);
     if (document === undefined) return;
     const others = representation.hasOthers ? await dependencies.findOthers(key) : [];
-    // A HEAD request returns no document, so it is not recorded.
-    if (request.method === 'GET')
-      await recordReturn({ documents: [document, ...others], representation, call, dependencies });
+    // A HEAD request returns no document. Stores the events before the answer is sent, so that the audit trail
+    // contains every returned document.
+    if (request.method === 'GET') {
+      const returned = [document, ...others].map(({ orderGuid, messageId, patient }) => {
+        const about = { ...withoutUndefined({ patient }), orderGuid, messageId, by: representation.by };
+        return call.event('order.document.returned.v1', about);
+      });
+      await dependencies.record(returned);
+    }
     representation.send(response, document, others);
   };
 }
@@ -132,51 +137,25 @@ function versionAskedFor(request: Exchange['request']): { leastVersion?: number 
   return { leastVersion: Number(version) };
 }
 
-type Reading = {
-  readonly key: DocumentKey;
-  readonly response: ServerResponse;
-  readonly dependencies: DocumentDependencies;
-};
-
 /**
  * Returns the document of this launch. Returns undefined if the reader has disconnected. An order of another
  * launch and an order that does not exist have the same answer after the same wait. The answer therefore does
  * not reveal which orders exist.
  * @throws ServiceError 404 for a malformed GUID, 503 if this launch has no document of the order yet
  */
-async function findDocument({ key, response, dependencies }: Reading): Promise<OrderDocument | undefined> {
+async function findDocument(
+  key: DocumentKey,
+  response: ServerResponse,
+  { find, waitMs }: DocumentDependencies,
+): Promise<OrderDocument | undefined> {
   if (!guidForm.test(key.orderGuid)) throw orderNotFound();
   const reader = new AbortController();
   response.once('close', () => reader.abort());
-  const end = AbortSignal.any([reader.signal, AbortSignal.timeout(dependencies.waitMs)]);
-  const document = await awaitDocument(() => dependencies.find(key), end);
+  const end = AbortSignal.any([reader.signal, AbortSignal.timeout(waitMs)]);
+  const document = await awaitDocument(() => find(key), end);
   if (reader.signal.aborted) return undefined;
   if (document === undefined) throw documentNotReady();
   return document;
-}
-
-type Returning = {
-  readonly documents: readonly OrderDocument[];
-  readonly representation: Representation;
-  readonly call: Call;
-  readonly dependencies: DocumentDependencies;
-};
-
-/**
- * Stores the audit events before the answer is sent, so that the audit trail contains every returned
- * document.
- */
-function recordReturn({ documents, representation: { by }, call, dependencies }: Returning): Promise<void> {
-  return dependencies.record(
-    documents.map(({ orderGuid, messageId, patient }) =>
-      call.event('order.document.returned.v1', {
-        ...withoutUndefined({ patient }),
-        orderGuid,
-        messageId,
-        by,
-      }),
-    ),
-  );
 }
 
 /**
@@ -202,24 +181,15 @@ export async function awaitDocument<Document>(
   }
 }
 
-type SessionSearch = {
-  readonly tickets: Pick<Tickets, 'find'>;
-  /** Whether the platform is served over https. */
-  readonly isSecure: boolean;
-  /**
-   * Returns whether a session may read the document. Called only if the browser sent several valid sessions.
-   */
-  readonly mayRead: (session: LaunchContext) => Promise<boolean>;
-};
-
 /**
  * Returns the launch session of a request, or undefined without a valid session. Reading a document does not
  * extend the session, because a page that refreshes automatically must not keep a session alive.
+ * @param mayRead called only if the browser sent several valid sessions
  */
 async function getLaunchSession(
-  { tickets, isSecure, mayRead }: SessionSearch,
-  request: IncomingMessage,
-  call: Call,
+  { tickets, isSecure }: Pick<DocumentDependencies, 'tickets' | 'isSecure'>,
+  { request, call }: Exchange,
+  mayRead: (session: LaunchContext) => Promise<boolean>,
 ): Promise<LaunchContext | undefined> {
   const [sent] = readLaunchSessionCookies(request, isSecure);
   if (sent !== undefined) call.trace.follow(launchOf(sent));

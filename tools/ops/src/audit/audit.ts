@@ -112,27 +112,16 @@ const settings = [
 const dayForm = /^\d{4}-\d\d-\d\d$/;
 const dayFault = (value: string) =>
   dayForm.test(value) && !Number.isNaN(Date.parse(value)) ? undefined : 'must be a date: 2026-11-21';
-const day: Option = {
-  name: 'day',
+const dayOption = (name: string, summary: string): Option => ({
+  name,
   value: 'date',
-  summary: 'Only events of this day (UTC)',
+  summary,
   isOptional: true,
   faultOf: dayFault,
-};
-const from: Option = {
-  name: 'from',
-  value: 'date',
-  summary: 'Only events from the start of this day',
-  isOptional: true,
-  faultOf: dayFault,
-};
-const to: Option = {
-  name: 'to',
-  value: 'date',
-  summary: 'Only events to the end of this day',
-  isOptional: true,
-  faultOf: dayFault,
-};
+});
+const day = dayOption('day', 'Only events of this day (UTC)');
+const from = dayOption('from', 'Only events from the start of this day');
+const to = dayOption('to', 'Only events to the end of this day');
 const checkpointFile: Option = {
   name: 'checkpoints',
   value: 'file',
