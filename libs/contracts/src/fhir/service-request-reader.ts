@@ -104,13 +104,7 @@ export function createServiceRequestReader(
     ];
     if (crossing.length === 0 && structure.is(payload)) {
       const [originatingId] = supportedIn(payload, originatingSystem);
-      return {
-        request: requestFrom(parties, {
-          action: extensions.action,
-          originatingId: originatingId?.value,
-          authoredOn: payload.authoredOn,
-        }),
-      };
+      return { request: requestFrom(parties, payload.authoredOn, extensions.action, originatingId?.value) };
     }
     const faults = [...structure.faultsOf(payload), ...crossing].slice(0, maxFaults);
     const { author, patient } = parties;
@@ -166,17 +160,16 @@ function partiesOf(payload: unknown, { author }: RequestExtensions, { find }: Co
   };
 }
 
-type RequestMembers = {
-  readonly action: Action | undefined;
-  readonly originatingId: string | undefined;
-  readonly authoredOn: string;
-};
-
 /**
  * Returns the supported elements of a valid payload.
  * @throws Error if an element is missing, which cannot happen with a valid payload
  */
-function requestFrom(parties: Parties, { action, originatingId, authoredOn }: RequestMembers): LaunchRequest {
+function requestFrom(
+  parties: Parties,
+  authoredOn: string,
+  action: Action | undefined,
+  originatingId: string | undefined,
+): LaunchRequest {
   const [person, patient] = [parties.author?.content, parties.patient?.content];
   const requester = parties.requester?.content;
   const practice = organizationIn(parties.practice, isPracticeSystem);

@@ -10,6 +10,7 @@ import type { AuditCriteria } from '../store/audit-search.ts';
 import {
   type CriterionName,
   type Parameter,
+  paging,
   type ReadCriteria,
   readParameters,
   searchCriteria,
@@ -99,6 +100,8 @@ const typesBy =
 
 const isIdentifier = (token: string) => !token.startsWith(`${systems.patient}|`);
 
+const matching = (form: RegExp) => paging((value) => (form.test(value) ? undefined : 'is invalid'));
+
 /** Returns FHIR's search parameters. */
 function parametersWith(pseudonyms: PatientPseudonyms): Readonly<Record<string, Parameter>> {
   const { correlationId, user, practice, patient, address } = searchCriteria;
@@ -127,15 +130,11 @@ function parametersWith(pseudonyms: PatientPseudonyms): Readonly<Record<string, 
       },
       isInBodyOnly: isIdentifier,
     },
+    _count: matching(/^[1-9]\d{0,5}$/),
+    _after: paging(cursorFault),
+    _format: matching(/json/),
   };
 }
-
-const isValid = (fits: boolean) => (fits ? undefined : 'is invalid');
-const paging = {
-  _count: (value: string) => isValid(/^[1-9]\d{0,5}$/.test(value)),
-  _after: cursorFault,
-  _format: (value: string) => isValid(/json/.test(value)),
-};
 
 /**
  * Reads FHIR's search parameters. Accepts a patient's identifier only in the body, but a pseudonym also in
@@ -143,8 +142,7 @@ const paging = {
  * @throws ServiceError 400 with every fault (`readParameters`)
  */
 export function readFhirSearch(given: URLSearchParams, { isBody, pseudonyms }: ReadOptions): FhirSearch {
-  const table = { parameters: parametersWith(pseudonyms), paging };
-  const { criteria, names } = readParameters(given, table, { isBody });
+  const { criteria, names } = readParameters(given, parametersWith(pseudonyms), { isBody });
   const address = new URLSearchParams();
   for (const name of names) {
     const isPatient = name === 'patient:identifier';

@@ -14,6 +14,7 @@ export type Parameter = {
   /** Returns the criteria of one or more values, or the fault of a value. */
   readonly read: (values: readonly string[]) => AuditCriteria | Refusal;
   readonly isRepeatable?: true;
+  readonly isPaging?: true;
   /**
    * Returns true if the value may identify a patient: many programs log addresses, so only a body may contain
    * it.
@@ -106,11 +107,11 @@ export function readCriterion(name: CriterionName, value: string): AuditCriteria
   return typeof read === 'string' ? undefined : read;
 }
 
-type Table = {
-  readonly parameters: Readonly<Record<string, Parameter>>;
-  /** The parameters that select a page, with the fault of a value. */
-  readonly paging: Readonly<Record<string, FaultOf>>;
-};
+/** Creates a parameter that selects a page. */
+export const paging = (faultOf: FaultOf): Parameter => ({
+  read: ([value = '']) => faultOf(value) ?? {},
+  isPaging: true,
+});
 
 /** The criteria of a caller's parameters, and the names of these parameters. */
 export type ReadCriteria = { readonly criteria: AuditCriteria; readonly names: readonly string[] };
@@ -123,24 +124,23 @@ export type ReadCriteria = { readonly criteria: AuditCriteria; readonly names: r
  */
 export function readParameters(
   given: URLSearchParams,
-  { parameters, paging }: Table,
+  parameters: Readonly<Record<string, Parameter>>,
   { isBody, more = [] }: { readonly isBody: boolean; readonly more?: readonly Fault[] },
 ): ReadCriteria {
   const faults: Fault[] = [];
   const read: AuditCriteria[] = [];
   const names = [...new Set(given.keys())];
-  const readOne = (name: string, values: readonly string[]): AuditCriteria | Refusal => {
-    const own = Object.hasOwn(parameters, name) ? parameters[name] : undefined;
-    if (own?.isInBodyOnly && !isBody && values.some(own.isInBodyOnly))
+  const known = (name: string) => (Object.hasOwn(parameters, name) ? parameters[name] : undefined);
+  const readOne = (own: Parameter | undefined, values: readonly string[]): AuditCriteria | Refusal => {
+    if (own === undefined) return 'contains an unknown parameter';
+    if (own.isInBodyOnly && !isBody && values.some(own.isInBodyOnly))
       return 'must be sent in the body of a POST';
-    if (values.length > 1 && !own?.isRepeatable) return 'must not be sent more than once';
-    return own?.read(values) ?? paging[name]?.(values[0] ?? '') ?? {};
+    return values.length > 1 && !own.isRepeatable ? 'must not be sent more than once' : own.read(values);
   };
   for (const name of names) {
-    // The name comes from the caller and may contain anything, so the answer does not repeat it.
-    const isKnown = Object.hasOwn(parameters, name) || Object.hasOwn(paging, name);
-    const result = isKnown ? readOne(name, given.getAll(name)) : 'contains an unknown parameter';
-    if (typeof result === 'string') faults.push(faultOf(isKnown ? name : '', result));
+    const result = readOne(known(name), given.getAll(name));
+    // The name comes from the caller and may contain anything, so the answer does not repeat an unknown one.
+    if (typeof result === 'string') faults.push(faultOf(known(name) ? name : '', result));
     else read.push(result);
   }
   if (faults.length + more.length > 0) throw invalidSearch([...faults, ...more]);
@@ -148,7 +148,7 @@ export function readParameters(
   const types = first?.filter((type) => others.every((list) => list.includes(type)));
   return {
     criteria: { ...Object.assign({}, ...read), ...(types === undefined ? {} : { types }) },
-    names: names.filter((name) => !Object.hasOwn(paging, name)),
+    names: names.filter((name) => !known(name)?.isPaging),
   };
 }
 

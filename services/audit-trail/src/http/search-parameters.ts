@@ -1,7 +1,7 @@
 import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import type { PatientPseudonyms } from '@clinical-launch/crypto/patient-pseudonym';
 import { type AuditCursor, readCursor } from '../domain/audit-entry.ts';
-import { faultOf, type ReadCriteria, readParameters, searchCriteria } from './search-criteria.ts';
+import { faultOf, paging, type ReadCriteria, readParameters, searchCriteria } from './search-criteria.ts';
 
 /** A search with its page, read from a caller's parameters. */
 export type SearchRequest = ReadCriteria & { readonly after?: AuditCursor; readonly limit?: number };
@@ -16,10 +16,12 @@ export const patientOf = (system: string, value: string, pseudonyms: PatientPseu
 export const cursorFault = (value: string): string | undefined =>
   readCursor(value) === undefined ? 'must be the unchanged value from `next` or `cursor`' : undefined;
 
-const paging = {
-  after: cursorFault,
-  limit: (value: string) =>
+const parameters = {
+  ...searchCriteria,
+  after: paging(cursorFault),
+  limit: paging((value) =>
     /^\d{1,9}$/.test(value) && Number(value) > 0 ? undefined : 'must be a whole number from 1',
+  ),
 };
 
 /** Returns whether a query contains any criterion other than the GUID. Old callers send only the GUID. */
@@ -33,7 +35,7 @@ export function readSearch(given: URLSearchParams, { isBody, pseudonyms }: ReadO
   const [system, value] = [given.get('patientSystem'), given.get('patientValue')];
   const isPaired = (system === null) === (value === null);
   const more = isPaired ? [] : [faultOf(system === null ? 'patientSystem' : 'patientValue', 'is missing')];
-  const { criteria, names } = readParameters(given, { parameters: searchCriteria, paging }, { isBody, more });
+  const { criteria, names } = readParameters(given, parameters, { isBody, more });
   const patient = system !== null && value !== null ? patientOf(system, value, pseudonyms) : undefined;
   const limit = given.has('limit') ? Number(given.get('limit')) : undefined;
   return {
