@@ -99,6 +99,7 @@ export function countTickets(tickets: Tickets): Tickets {
   });
   const count = (kind: TicketKind) => issued.add(1, { 'clinical_launch.ticket.kind': kind });
   return {
+    ...tickets,
     async issue(kind, request) {
       const issue = await tickets.issue(kind, request);
       if (issue.outcome === 'issued') count(kind);
@@ -116,13 +117,5 @@ export function countTickets(tickets: Tickets): Tickets {
       if (outcome === 'redeemed' && request.successor !== undefined) count(request.successor.kind);
       return redemption;
     },
-    find: (...about) => tickets.find(...about),
-    claim: (...about) => tickets.claim(...about),
-    useChain: (...about) => tickets.useChain(...about),
-    revokeChain: (...about) => tickets.revokeChain(...about),
-    isChainRevoked: (...about) => tickets.isChainRevoked(...about),
-    findChainOf: (...about) => tickets.findChainOf(...about),
-    findChainRecord: (...about) => tickets.findChainRecord(...about),
-    findChains: (...about) => tickets.findChains(...about),
   };
 }

@@ -23,15 +23,7 @@ import {
   readChain,
 } from './ticket-format.ts';
 import {
-  type AdditionalIssue,
-  type AdditionalIssueRequest,
   type ChainRecord,
-  type ChainRevocation,
-  type ChainSelection,
-  type ChainUse,
-  type ChainUseOutcome,
-  type FoundTicket,
-  type Issue,
   type IssueRequest,
   type RedeemRequest,
   type Redemption,
@@ -83,7 +75,7 @@ export class InMemoryTickets implements Tickets {
     this.#claims = new ExpiringMap(clock);
   }
 
-  async issue(kind: TicketKind, request: IssueRequest): Promise<Issue> {
+  issue: Tickets['issue'] = async (kind, request) => {
     assertRecordable(request);
     const { context, detail, challenge, notice, correlationId, claim } = request;
     const { ttlSeconds, chainSeconds, events } = request;
@@ -105,9 +97,9 @@ export class InMemoryTickets implements Tickets {
     }
     await this.#outbox.append(events);
     return { outcome: 'issued', ticket };
-  }
+  };
 
-  async issueAdditional(kind: TicketKind, request: AdditionalIssueRequest): Promise<AdditionalIssue> {
+  issueAdditional: Tickets['issueAdditional'] = async (kind, request) => {
     const { live, context, challenge, ttlSeconds, limit, proof } = request;
     const chain = readChain(live.ticket);
     const stored = this.#live.get(keyOf(live.kind, live.ticket));
@@ -130,9 +122,9 @@ export class InMemoryTickets implements Tickets {
     const text = JSON.stringify(context);
     this.#store(key, { context: text, detail: undefined, challenge, correlationId, endsAt }, ttlSeconds);
     return { outcome: 'issued', ticket, correlationId };
-  }
+  };
 
-  async redeem(kind: TicketKind, ticket: string, request: RedeemRequest): Promise<Redemption> {
+  redeem: Tickets['redeem'] = async (kind, ticket, request) => {
     assertRepeatable(request);
     const chain = readChain(ticket);
     if (chain === undefined) return { outcome: 'unknown' };
@@ -175,65 +167,58 @@ export class InMemoryTickets implements Tickets {
       ...found(content, this.#clock.now()),
       ...(next && { successor: next.ticket }),
     };
-  }
+  };
 
-  async find(
-    kind: TicketKind,
-    ticket: string,
-    { extendSeconds }: { extendSeconds?: number } = {},
-  ): Promise<FoundTicket | undefined> {
+  find: Tickets['find'] = async (kind, ticket, { extendSeconds } = {}) => {
     const key = keyOf(kind, ticket);
     const content = this.#live.get(key);
     if (content === undefined || this.#revoked.has(content.correlationId)) return undefined;
     if (extendSeconds !== undefined) this.#store(key, content, extendSeconds);
     return found(content, this.#clock.now());
-  }
+  };
 
-  async claim(
-    name: string,
-    { forSeconds, events }: { forSeconds: number; events: readonly CloudEvent[] },
-  ): Promise<boolean> {
+  claim: Tickets['claim'] = async (name, { forSeconds, events }) => {
     if (!this.#claim({ name, holder: '', ttlSeconds: forSeconds })) return false;
     await this.#outbox.append(events);
     return true;
-  }
+  };
 
-  async useChain(correlationId: string, use: ChainUse): Promise<ChainUseOutcome> {
+  useChain: Tickets['useChain'] = async (correlationId, use) => {
     const used = this.#bounds.use(correlationId, use);
     if (used.outcome === 'accepted') await this.#append(use.events, correlationId);
     return used;
-  }
+  };
 
-  async revokeChain(correlationId: string, { forSeconds, events, owner }: ChainRevocation): Promise<boolean> {
+  revokeChain: Tickets['revokeChain'] = async (correlationId, { forSeconds, events, owner }) => {
     if (owner !== undefined && this.#records.get(correlationId)?.owner !== owner) return false;
     const wasRevoked = this.#revoked.has(correlationId);
     this.#revoked.prolong(correlationId, true, forSeconds);
     if (!wasRevoked) await this.#append(events, correlationId);
     return true;
-  }
+  };
 
-  async isChainRevoked(correlationId: string): Promise<boolean> {
+  isChainRevoked: Tickets['isChainRevoked'] = async (correlationId) => {
     return this.#revoked.has(correlationId);
-  }
+  };
 
-  async findChainOf(kind: TicketKind, ticket: string): Promise<string | undefined> {
+  findChainOf: Tickets['findChainOf'] = async (kind, ticket) => {
     const key = keyOf(kind, ticket);
     return this.#live.get(key)?.correlationId ?? this.#used.get(key);
-  }
+  };
 
-  async findChainRecord(correlationId: string): Promise<ChainRecord | undefined> {
+  findChainRecord: Tickets['findChainRecord'] = async (correlationId) => {
     const record = this.#records.get(correlationId);
     return record && { owner: record.owner, audience: record.audience };
-  }
+  };
 
-  async findChains(selection: ChainSelection): Promise<readonly string[]> {
+  findChains: Tickets['findChains'] = async (selection) => {
     assertLabelled(selection);
     const { owner, labels } = selection;
     return [...this.#records.entries()].flatMap(([id, record]) => {
       const isOwned = record.owner === owner && !this.#revoked.has(id);
       return isOwned && labels.every((label) => record.labels.includes(label)) ? [id] : [];
     });
-  }
+  };
 
   /** Restores recorded claims, except claims that are already held or have expired. */
   hold(claims: readonly HeldClaim[]): void {

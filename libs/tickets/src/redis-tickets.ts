@@ -1,4 +1,3 @@
-import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import type { EventWriter } from '@clinical-launch/crypto/event-macs';
 import {
   answerLifetimeMs,
@@ -29,22 +28,7 @@ import {
   TicketSeals,
 } from './ticket-format.ts';
 import { createTicketKeys, type TicketKeys } from './ticket-keys.ts';
-import {
-  type AdditionalIssue,
-  type AdditionalIssueRequest,
-  type ChainRecord,
-  type ChainRevocation,
-  type ChainSelection,
-  type ChainUse,
-  type ChainUseOutcome,
-  type FoundTicket,
-  type Issue,
-  type IssueRequest,
-  type RedeemRequest,
-  type Redemption,
-  type TicketKind,
-  type Tickets,
-} from './tickets.ts';
+import type { Tickets } from './tickets.ts';
 
 const readScript = createScriptReader(import.meta.url);
 const findScript = readScript('shared', 'chains', 'ends', 'find');
@@ -116,16 +100,16 @@ export class RedisTickets implements Tickets {
     this.#writeEvent = writeEvent;
   }
 
-  async issue(kind: TicketKind, request: IssueRequest): Promise<Issue> {
+  issue: Tickets['issue'] = async (kind, request) => {
     assertRecordable(request);
     const { claim, correlationId } = request;
     const chain = beginChain(correlationId, shardOfText(claim?.name ?? correlationId));
     const text = nameTicket(chain);
     const reply = await this.#scripts.run(...this.#commands.issue({ kind, text, chain }, request));
     return readIssue(reply, text);
-  }
+  };
 
-  async issueAdditional(kind: TicketKind, request: AdditionalIssueRequest): Promise<AdditionalIssue> {
+  issueAdditional: Tickets['issueAdditional'] = async (kind, request) => {
     const chainOfLive = readChain(request.live.ticket);
     if (chainOfLive === undefined) return { outcome: 'unknown' };
     const { shard, correlationId } = chainOfLive;
@@ -135,9 +119,9 @@ export class RedisTickets implements Tickets {
       ...this.#commands.issueAdditional({ kind, text: ticket, chain }, request),
     );
     return readAdditionalIssue(reply, { ticket, correlationId });
-  }
+  };
 
-  async redeem(kind: TicketKind, ticket: string, request: RedeemRequest): Promise<Redemption> {
+  redeem: Tickets['redeem'] = async (kind, ticket, request) => {
     assertRepeatable(request);
     const chain = readChain(ticket);
     if (chain === undefined) return { outcome: 'unknown' };
@@ -153,13 +137,9 @@ export class RedisTickets implements Tickets {
             .split(' ')
             .reduce((text, id) => this.#seals.nameSuccessor(successor, { ...presented, text }, id), ticket),
     );
-  }
+  };
 
-  async find(
-    kind: TicketKind,
-    ticket: string,
-    { extendSeconds }: { extendSeconds?: number } = {},
-  ): Promise<FoundTicket | undefined> {
+  find: Tickets['find'] = async (kind, ticket, { extendSeconds } = {}) => {
     const chain = readChain(ticket);
     if (chain === undefined) return undefined;
     const keys = [this.#keys.ticket(chain.shard, kind, ticket), this.#keys.chain(chain.shard)];
@@ -167,12 +147,9 @@ export class RedisTickets implements Tickets {
     const [correlationId, context, detail, endsInMs] = textsOf(reply);
     if (correlationId === undefined) return undefined;
     return this.#seals.open({ kind, text: ticket, chain }, { correlationId, context, detail, endsInMs });
-  }
+  };
 
-  async claim(
-    name: string,
-    { forSeconds, events }: { forSeconds: number; events: readonly CloudEvent[] },
-  ): Promise<boolean> {
+  claim: Tickets['claim'] = async (name, { forSeconds, events }) => {
     const shard = shardOfText(name);
     const { presented, outbox, committed } = this.#keys;
     const reply = await this.#scripts.run(
@@ -181,9 +158,9 @@ export class RedisTickets implements Tickets {
       [drawAttempt(), milliseconds(forSeconds), ...listOf(eventTexts(this.#writeEvent, events))],
     );
     return reply === 'claimed';
-  }
+  };
 
-  async useChain(correlationId: string, { proof, limit, events }: ChainUse): Promise<ChainUseOutcome> {
+  useChain: Tickets['useChain'] = async (correlationId, { proof, limit, events }) => {
     const shard = shardOfText(correlationId);
     const keys = this.#keys;
     const attempt = drawAttempt();
@@ -201,12 +178,12 @@ export class RedisTickets implements Tickets {
       ],
     );
     return readChainUse(reply);
-  }
+  };
 
-  async revokeChain(
-    correlationId: string,
-    { forSeconds, events, owner = '', claim = correlationId }: ChainRevocation,
-  ): Promise<boolean> {
+  revokeChain: Tickets['revokeChain'] = async (
+    correlationId,
+    { forSeconds, events, owner = '', claim = correlationId },
+  ) => {
     const shard = shardOfText(claim);
     const { chain, chainRecord, outbox, committed } = this.#keys;
     const reply = await this.#scripts.run(
@@ -215,29 +192,29 @@ export class RedisTickets implements Tickets {
       [milliseconds(forSeconds), owner, ...listOf(eventTexts(this.#writeEvent, events, correlationId))],
     );
     return reply === 'revoked';
-  }
+  };
 
-  async isChainRevoked(correlationId: string): Promise<boolean> {
+  isChainRevoked: Tickets['isChainRevoked'] = async (correlationId) => {
     const chain = this.#keys.chain(shardOfText(correlationId), correlationId);
     return (await this.#scripts.run(isChainRevokedScript, [chain], [])) === 1;
-  }
+  };
 
-  async findChainOf(kind: TicketKind, ticket: string): Promise<string | undefined> {
+  findChainOf: Tickets['findChainOf'] = async (kind, ticket) => {
     const chain = readChain(ticket);
     if (chain === undefined) return undefined;
     const { shard } = chain;
     const keys = [this.#keys.ticket(shard, kind, ticket), this.#keys.used(shard, kind, ticket)];
     const reply = await this.#scripts.run(findChainOfScript, keys, []);
     return typeof reply === 'string' ? reply : undefined;
-  }
+  };
 
-  async findChainRecord(correlationId: string): Promise<ChainRecord | undefined> {
+  findChainRecord: Tickets['findChainRecord'] = async (correlationId) => {
     const key = this.#keys.chainRecord(shardOfText(correlationId), correlationId);
     const [owner, audience] = textsOf(await this.#scripts.run(findChainRecordScript, [key], []));
     return owner === undefined || audience === undefined ? undefined : { owner, audience };
-  }
+  };
 
-  async findChains(selection: ChainSelection): Promise<readonly string[]> {
+  findChains: Tickets['findChains'] = async (selection) => {
     assertLabelled(selection);
     const { owner, labels } = selection;
     const { chain, labelled } = this.#keys;
@@ -248,5 +225,5 @@ export class RedisTickets implements Tickets {
       }),
     );
     return replies.flatMap((reply) => listIn(reply).map(String));
-  }
+  };
 }
