@@ -117,6 +117,7 @@ export const judgeCallbacks: readonly Requirement[] = [
 
 function judgeTimes(exchanges: readonly Exchange[]): Judgement {
   const sent = exchanges.filter(({ direction }) => direction === 'sent');
+  if (sent.some(({ answer }) => answer.status === 0)) return failed('A callback was not answered');
   const late = sent.find(({ request, answeredAt }) => answeredAt - request.at > maxAnswerMs);
   if (late !== undefined) return failed('A callback was answered after more than five seconds');
   return sent.length > 0 ? passed : waiting;

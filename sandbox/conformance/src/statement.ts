@@ -14,6 +14,12 @@ import type { Result, RunReport } from './run.ts';
 
 const type = 'conformance-statement+jwt';
 
+/**
+ * The version of the rules by which runs are judged. Statements before version 2 do not name it. Their rules
+ * passed `pms.callback-in-time` although no callback was answered.
+ */
+const rulesVersion = 2;
+
 const statementSchema = closedObject({
   /** The public address of the platform. */
   iss: Type.String(),
@@ -22,6 +28,7 @@ const statementSchema = closedObject({
   client: Type.String(),
   protocol: Type.Enum(['pms', 'partner']),
   platformVersion: Type.String(),
+  rulesVersion: Type.Optional(Type.Integer()),
   run: Type.String(),
   startedAt: Type.String(),
   finishedAt: Type.String(),
@@ -86,6 +93,7 @@ export async function signStatement(
     client,
     protocol,
     platformVersion,
+    rulesVersion,
     run,
     startedAt,
     finishedAt,

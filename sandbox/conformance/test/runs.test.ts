@@ -98,3 +98,31 @@ it('the proxy does not forward the header that names the run of a request', asyn
   await proxy.stop();
   await platform.stop();
 });
+
+it.each(['pms', 'partner'] as const)(
+  'a client that answers nothing and sends nothing passes no requirement: %s',
+  async (protocol) => {
+    const runs = createConformanceRuns({
+      clock,
+      receiverOf: () => ({
+        address: 'https://client.example/messages',
+        post: () => Promise.reject(new Error('no answer')),
+      }),
+      desktop: {
+        create: async () => {
+          const launchUrl = 'https://client.example/launch?iss=https%3A%2F%2Fplatform.example&launch=L';
+          return { launchUrl, launchId: crypto.randomUUID() };
+        },
+        end: async () => undefined,
+      },
+    });
+    const run = runs.start({ clientId, protocol, attestations: {} });
+    while (run.step() !== undefined) {
+      await run.begun();
+      run.skip();
+    }
+    const { requirements } = run.report();
+    expect(requirements.filter(({ result }) => result === 'passed')).toEqual([]);
+    expect(requirements.length).toBeGreaterThan(10);
+  },
+);

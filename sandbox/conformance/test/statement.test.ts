@@ -43,6 +43,7 @@ it('only a finished run has a statement, which contains its requirements but no 
     client: clientId,
     protocol: 'pms',
     platformVersion: '1.0.0',
+    rulesVersion: 2,
     run: run.id,
     startedAt,
     finishedAt: new Date(Date.parse(startedAt) + 60_000).toISOString(),

@@ -70,7 +70,7 @@ describe('./clinical-launch conformance verify', () => {
     expect([code, errors]).toEqual([0, '']);
     expect(output.split('\n')).toEqual([
       'The signature is valid. https://launch.example signed the statement at 1970-01-01T00:00:00.000Z',
-      'Product my-pms (pms), platform 1.0.0',
+      'Product my-pms (pms), platform 1.0.0, rules 2',
       `Run ${conformant.run} from 2026-11-26T09:00:00.000Z to 2026-11-26T09:05:00.000Z, launches: 1`,
       'met          pms.one: The client does it',
       'attested     pms.two: The client does it (Attested by Ada  [2JOkonkwo)',

@@ -69,7 +69,7 @@ function keysFrom(options: Answers, environment: Environment) {
 const linesOf = (statement: Statement): readonly string[] =>
   [
     `The signature is valid. ${statement.iss} signed the statement at ${new Date(statement.iat * 1000).toISOString()}`,
-    `Product ${statement.client} (${statement.protocol}), platform ${statement.platformVersion}`,
+    `Product ${statement.client} (${statement.protocol}), platform ${statement.platformVersion}, rules ${statement.rulesVersion ?? 1}`,
     `Run ${statement.run} from ${statement.startedAt} to ${statement.finishedAt}, launches: ${statement.launches}`,
     ...statement.requirements.map(
       ({ id, requirement, conformance: result, evidence }) =>
