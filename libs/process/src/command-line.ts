@@ -44,8 +44,6 @@ export type Description = {
   readonly settings?: readonly Setting[];
   /** Whether the command asks for missing options at a terminal. */
   readonly isInteractive?: true;
-  /** Whether the command runs if the command line names none. */
-  readonly isDefault?: true;
 };
 
 /** The values of each option, by its name. An option that was not given is absent. Flags have no values. */
@@ -122,16 +120,8 @@ export function addCommand(
   description: Description,
   { terminal, act }: { readonly terminal: Terminal; readonly act: (given: Given) => Promise<void> },
 ): Parser {
-  const {
-    summary,
-    details,
-    example,
-    arguments: positionals = [],
-    options = [],
-    settings = [],
-    isDefault = false,
-  } = description;
-  const parser = withExample(parent.command(name, { isDefault }), example)
+  const { summary, details, example, arguments: positionals = [], options = [], settings = [] } = description;
+  const parser = withExample(parent.command(name), example)
     .summary(summary)
     .description([summary, details].filter(Boolean).join('\n\n'));
   for (const one of positionals) {

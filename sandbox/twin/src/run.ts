@@ -39,7 +39,9 @@ export async function runTwin(args: readonly string[]): Promise<number | undefin
   add(addGroup(program, 'conformance', group), 'run', conformanceRun);
   add(program, 'listen', listen);
   try {
-    return (await runProgram(program, args)) || code;
+    // Without a command, starts the twin.
+    const isStart = /^(?!-h$|--help$|-V$|--version$)(?:-|$)/.test(args[0] ?? '');
+    return (await runProgram(program, isStart ? ['start', ...args] : args)) || code;
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     process.stderr.write(`${error.message}\n`);
@@ -64,7 +66,6 @@ const option = (name: string, value: string, summary: string): Option => ({
 const start: Command = {
   summary: 'Starts the platform, and prints `ready` and its address.',
   example: '--port 9000 --client my-pms',
-  isDefault: true,
   options: [
     option('port', 'number', 'The port, or 0 for any free port. Default: 8080'),
     option('host', 'address', 'The address to listen on. Default: 127.0.0.1'),

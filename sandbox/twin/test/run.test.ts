@@ -29,8 +29,8 @@ describe('clinical-launch-twin', () => {
   });
 
   it.each([
-    [['unknown'], "too many arguments for 'start'"],
-    [['toString'], "too many arguments for 'start'"],
+    [['strat'], "unknown command 'strat' (Did you mean start?)"],
+    [['toString'], "unknown command 'toString'"],
     [['--unknown'], "unknown option '--unknown'"],
     [['--prt', '1'], 'Did you mean --port?'],
     [['--https-port', 'x'], '--https-port must be a number from 0 to 65535'],
