@@ -34,6 +34,7 @@ export function summaryOf({ publicUrl, adminUrl, certificate }: Platform, enviro
 const demoRows = (publicUrl: string): string[][] => [
   ['Start here', `${publicUrl}/`],
   ['What a launch sent', `${publicUrl}/demo/wire`],
+  ['Developers', `${publicUrl}/developers/`],
 ];
 
 /**

@@ -9,9 +9,9 @@ type StatedPractices = NonNullable<LaunchPolicy['practices']>;
 
 /** Returns the error of a stated practice, which must be `any` or a code. */
 export const practiceFault = (stated: string): string | undefined =>
-  /^(any|(ods|local):\S{1,1024})$/.test(stated)
+  /^((ods|local):\S{1,1024}|[^\s:]{1,1024})$/.test(stated)
     ? undefined
-    : 'must be any, or a code such as ods:B82017 or local:0042';
+    : 'must be any, or a code such as B82017, ods:B82017 or local:0042';
 
 /**
  * Returns stated practices (`any`, or `ods:B82017 local:0042`) in the form of the registry file.
@@ -24,7 +24,8 @@ export function practicesOf(stated: readonly string[]): StatedPractices {
 }
 
 function practiceOf(stated: string): Exclude<StatedPractices, 'any'>[number] {
-  const system = stated.startsWith('ods:') ? 'ods-organization-code' : 'local-org-code';
+  // Without its code set, a code is an ODS code, as the reports print it.
+  const system = stated.startsWith('local:') ? 'local-org-code' : 'ods-organization-code';
   return { system, code: stated.slice(stated.indexOf(':') + 1) };
 }
 

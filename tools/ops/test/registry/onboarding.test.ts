@@ -117,7 +117,7 @@ describe('the practices of a client', () => {
   const practicesOf = async (clientId: string) => (await copy.clientNamed('demo', clientId))?.practices;
 
   it('may be any or a list when a client is registered, and are reported as not stated if they are absent', async () => {
-    const codes = ['--practices', 'ods:B82017', '--practices', 'local:Oak:42'];
+    const codes = ['--practices', 'B82017', '--practices', 'ods:B82017', '--practices', 'local:Oak:42'];
     const listing = await copy.runHere('add-pms', ...pms, ...codes);
     expect([listing.code, listing.reported.get('practices')]).toEqual([0, 'B82017 Oak:42']);
     expect(await practicesOf('pms-new')).toEqual(listed);
@@ -150,7 +150,7 @@ describe('the practices of a client', () => {
 
   it.each([
     ['any with a code', ['any', 'ods:B82017'], 1],
-    ['a code without its code set', ['B82017'], 2],
+    ['a code of an unknown code set', ['nhs:B82017'], 2],
     ['no practices', [], 2],
   ])('are refused, and nothing is changed: %s', async (_what, practices, expected) => {
     const stated = practices.flatMap((practice) => ['--practices', practice]);
