@@ -18,14 +18,15 @@ export const practiceFault = (stated: string): string | undefined =>
  * @throws Error if `any` is stated together with codes
  */
 export function practicesOf(stated: readonly string[]): StatedPractices {
-  if (!stated.includes('any')) return [...new Set(stated)].map(practiceOf);
+  // Without its code set, a code is an ODS code, as the reports print it.
+  const codes = stated.map((one) => (one.includes(':') ? one : `ods:${one}`));
+  if (!stated.includes('any')) return [...new Set(codes)].map(practiceOf);
   if (stated.length > 1) throw new Error('--practices must be any, or the codes of practices, not both');
   return 'any';
 }
 
 function practiceOf(stated: string): Exclude<StatedPractices, 'any'>[number] {
-  // Without its code set, a code is an ODS code, as the reports print it.
-  const system = stated.startsWith('local:') ? 'local-org-code' : 'ods-organization-code';
+  const system = stated.startsWith('ods:') ? 'ods-organization-code' : 'local-org-code';
   return { system, code: stated.slice(stated.indexOf(':') + 1) };
 }
 
