@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline/promises';
 import type { Readable, Writable } from 'node:stream';
 import { CommanderError, Command as Parser } from 'commander';
@@ -63,6 +64,15 @@ export type Terminal = {
 /** Thrown if arguments or settings are invalid. The command exits with 2 and changes nothing. */
 export class UsageError extends Error {
   override name = 'UsageError';
+}
+
+/** Reads a file that a command line names. @throws UsageError if it cannot be read */
+export function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (cause) {
+    throw new UsageError(`${path} cannot be read`, { cause });
+  }
 }
 
 /**

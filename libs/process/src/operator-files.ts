@@ -1,17 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { findJsonSyntaxFault, placeIn } from '@clinical-launch/http/json-syntax';
 import { findNodeAtLocation, type Node, parseTree } from 'jsonc-parser';
-import { UsageError } from './command-line.ts';
-
-/** Reads a file that a command line names. @throws UsageError if it cannot be read */
-export function readText(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (cause) {
-    throw new UsageError(`${path} cannot be read`, { cause });
-  }
-}
 
 /**
  * Writes a file as a whole: an interrupted command leaves the previous file, or none.

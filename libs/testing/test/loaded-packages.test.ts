@@ -48,4 +48,10 @@ describe('the process of a service', () => {
       expect(loaded.map(packageOf)).toContain('libs/process');
     },
   );
+
+  it('loads the provider of the demo’s staff only when someone signs in', () => {
+    const { packages } = loadedWith('sandbox/simulators/src/simulators.ts');
+    expect([...packages]).toContain('nunjucks');
+    expect([...packages]).not.toContain('oidc-provider');
+  });
 });

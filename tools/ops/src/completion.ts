@@ -1,12 +1,14 @@
-import type { Command, ToolCommand } from './command.ts';
+import type { Command, Tool, ToolCommand } from './command.ts';
 
 const shells = ['bash', 'zsh', 'fish'];
 
 /** A word that can follow other words, with its explanation. */
 type Word = { readonly word: string; readonly summary: string };
 
-/** `./clinical-launch completion` */
-export const completion: ToolCommand = {
+type Tools = Readonly<Record<string, { readonly summary: string; readonly load: () => Promise<Tool> }>>;
+
+/** Creates `./clinical-launch completion` for the tools of the operator. */
+export const completionOf = (tools: Tools): ToolCommand => ({
   details:
     'In bash: eval "$(clinical-launch completion bash)". In fish: clinical-launch completion fish | source',
   example: 'bash',
@@ -18,18 +20,16 @@ export const completion: ToolCommand = {
     },
   ],
   async run({ arguments: [shell] }) {
-    const words = await wordsAfter();
+    const words = await wordsAfter(tools);
     const text = shell === 'fish' ? fishScript(words) : bashScript(words);
     // bashcompinit gives zsh the functions of bash.
     const script = shell === 'zsh' ? `autoload -U +X bashcompinit && bashcompinit\n${text}` : text;
     return { lines: [script], result: { shell, script } };
   },
-};
+});
 
 /** Returns the words that can follow each command, by its names: `registry list`. */
-async function wordsAfter(): Promise<ReadonlyMap<string, readonly Word[]>> {
-  // This module is one of the tools.
-  const { tools } = await import('./tools.ts');
+async function wordsAfter(tools: Tools): Promise<ReadonlyMap<string, readonly Word[]>> {
   const words = new Map<string, readonly Word[]>([['', wordsOf(tools)]]);
   for (const [name, { load }] of Object.entries(tools)) {
     const tool = await load();

@@ -61,7 +61,7 @@ export const tools: Readonly<
   },
   completion: {
     summary: 'Prints a script that completes commands and options in bash, zsh or fish.',
-    load: async () => (await import('./completion.ts')).completion,
+    load: async () => (await import('./completion.ts')).completionOf(tools),
   },
   access: {
     summary: 'Writes users.acl for Redis (aclfile) and definitions.json for RabbitMQ (load_definitions).',

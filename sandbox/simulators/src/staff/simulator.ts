@@ -4,9 +4,8 @@ import type { Mounted } from '@clinical-launch/http/app';
 import { readForm } from '@clinical-launch/http/body';
 import type { Handler } from '@clinical-launch/http/endpoint';
 import type Provider from 'oidc-provider';
-import { badRequest } from '../records.ts';
+import { badRequest, findPerson, people } from '../records.ts';
 import { type Simulation, simulated } from '../simulator.ts';
-import { findPerson, people } from './provider.ts';
 
 const application = { name: 'Staff sign-in (demo)', home: '/' };
 const path = '/demo/staff';

@@ -11,10 +11,10 @@ import {
   type Answers,
   type Argument,
   type Option,
+  readText,
   type Setting,
   UsageError,
 } from '@clinical-launch/process/command-line';
-import { readText } from '@clinical-launch/process/operator-files';
 import type { Environment } from '@clinical-launch/runtime/environment';
 import { openPostgresStorage } from '@clinical-launch/storage/postgres-storage';
 import type { Group, Input, Outcome } from '../command.ts';

@@ -1,7 +1,7 @@
 import { parseCatalogue } from '@clinical-launch/ordering/domain/catalogue';
 import { safetyFaults, safetyWarnings } from '@clinical-launch/ordering/domain/catalogue-safety';
-import type { Argument, Option } from '@clinical-launch/process/command-line';
-import { locateFaults, readJsonText, readText, replaceFile } from '@clinical-launch/process/operator-files';
+import { type Argument, type Option, readText } from '@clinical-launch/process/command-line';
+import { locateFaults, readJsonText, replaceFile } from '@clinical-launch/process/operator-files';
 import { type Group, type Outcome, requiredOption } from '../command.ts';
 import { readCatalogueSheet, type SheetTest } from './catalogue-sheet.ts';
 

@@ -4,10 +4,10 @@ import {
   type Answers,
   type Argument,
   type Option,
+  readText,
   type Setting,
   UsageError,
 } from '@clinical-launch/process/command-line';
-import { readText } from '@clinical-launch/process/operator-files';
 import type { Environment } from '@clinical-launch/runtime/environment';
 import { type Group, requiredOption } from '../command.ts';
 import { required } from '../settings.ts';
