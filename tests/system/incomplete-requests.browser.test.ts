@@ -28,6 +28,8 @@ async function launch(action: string): Promise<Page> {
   await pms.getByRole('button', { name: action, exact: true }).click();
   const oltr = await opened;
   await oltr.locator('main h1').waitFor();
+  // Enter in the search adds tests only once the script of the page has run.
+  await oltr.waitForLoadState();
   return oltr;
 }
 
