@@ -5,7 +5,8 @@ import type { Registry } from '@clinical-launch/contracts/registry';
 import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import type { Sealer } from '@clinical-launch/crypto/sealing';
 import type { Answers, Option } from '@clinical-launch/process/command-line';
-import { UsageError } from '@clinical-launch/process/command-line';
+import { readText, UsageError } from '@clinical-launch/process/command-line';
+import { readJsonText } from '@clinical-launch/process/operator-files';
 import { openSealers } from '@clinical-launch/process/sealing-keys';
 import { isProduction } from '@clinical-launch/runtime/environment';
 import { listedEarlierCodes, readDirectoryFile } from '@clinical-launch/trust/directory-file';
@@ -163,7 +164,9 @@ export const directoriesIn = (registry: Registry): string[] => [
 export const directoryProblems = (registryPath: string, names: readonly string[]): string[] =>
   names.flatMap((name) => {
     try {
-      readDirectoryFile(resolve(dirname(registryPath), name));
+      const path = resolve(dirname(registryPath), name);
+      // A path in a CSV file is no path in JSON, so its faults stay as they are.
+      readJsonText(readText(path), () => readDirectoryFile(path));
       return [];
     } catch (error) {
       return [`The directory ${name} is invalid: ${error instanceof Error ? error.message : String(error)}`];

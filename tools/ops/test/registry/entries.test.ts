@@ -146,6 +146,10 @@ describe('the directory file of a client', () => {
     const row = 'kind,system,value,practice\r\n';
     await writeFile(join(copy.folder, 'broken.csv'), 'kind,value\r\n');
     await writeFile(join(copy.folder, 'north.csv'), `${row}practice,local-org-code,P1,\r\n`);
+    await writeFile(join(copy.folder, 'faulty.json'), '{\n  "practices": [{ "system": "ods" }]\n}');
+    expect((await copy.runHere('add-pms', ...named, 'faulty.json')).errors).toMatch(
+      /^ {2}line 2, column 17: practices\[0\]\.code is required$/m,
+    );
     for (const name of ['missing.json', 'broken.csv']) {
       const { code, errors } = await copy.runHere('add-pms', ...named, name);
       expect([code, errors]).toEqual([1, expect.stringContaining(`The directory ${name} is invalid`)]);
