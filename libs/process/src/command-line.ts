@@ -113,7 +113,7 @@ const nameOf = (parser: Parser): string => (parser.parent ? `${nameOf(parser.par
 const withExample = (parser: Parser, example = ''): Parser =>
   parser.addHelpText('after', () => `\nExample:\n  ${nameOf(parser)} ${example}`.trimEnd());
 
-/** Returns a function that shows the progress of long work on a terminal, one line each, and nothing elsewhere. */
+/** Returns a function that shows progress on a terminal, one line each, and nothing elsewhere. */
 export const progressOn = ({ errors }: Pick<Terminal, 'errors'>): Progress =>
   'isTTY' in errors && errors.isTTY === true ? (line) => void errors.write(`${line}\n`) : () => undefined;
 

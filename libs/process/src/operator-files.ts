@@ -19,8 +19,8 @@ export function replaceFile(path: string, text: string, mode = 0o666): void {
 
 /**
  * Runs the reader of a JSON text, and adds line and column to its errors.
- * @param read throws a SyntaxError for text that is not JSON, and a TypeError whose lines after the first begin
- * with the path of a value, such as `realms[0].realm must …`
+ * @param read throws a SyntaxError for text that is not JSON, and a TypeError whose lines after the first
+ * begin with the path of a value, such as `realms[0].realm must …`
  * @throws TypeError with the position of the first syntax error, or of every value
  */
 export function readJsonText<Content>(text: string, read: () => Content): Content {

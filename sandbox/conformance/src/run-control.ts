@@ -24,7 +24,8 @@ export const wantedFault = <More extends TProperties>(more: More) =>
 export const wantedChange = compileSchema(closedObject({ do: Type.Enum(['repeat', 'skip', 'finish']) }));
 
 /**
- * Answers with the report of a run: a page, which browsers reload while the run is running, JSON, or JUnit XML.
+ * Answers with the report of a run: a page, which browsers reload while the run is running, JSON, or JUnit
+ * XML.
  * @param show answers with the page
  */
 export function sendReport(

@@ -72,8 +72,8 @@ export const isPracticeSystem = (system: string) => system !== 'performing-org';
  * Creates the check of a payload against what was agreed with the client (OLTR: "values must be agreed"). The
  * Organization of the practice must have a practice code, not only a code that only performers may have. If a
  * practice binding is passed, it must contain the practice. A directory must contain the practice, the author
- * as a user of that practice, the clinician and the performer. The check reads the unvalidated payload, so that
- * all errors are reported together.
+ * as a user of that practice, the clinician and the performer. The check reads the unvalidated payload, so
+ * that all errors are reported together.
  */
 export function createAgreementCheck(
   vocabulary: Vocabulary,

@@ -11,7 +11,8 @@ import type { Portal, Visit } from './portal.ts';
 import { readPayload, sendPayload } from './send-payload.ts';
 
 /**
- * Creates the launch builder: a page that builds a payload, and the endpoint that launches the payload. The browser never receives the access token.
+ * Creates the launch builder: a page that builds a payload, and the endpoint that launches the payload. The
+ * browser never receives the access token.
  */
 export function launchBuilder(portal: Portal): readonly Endpoint[] {
   const { config, clock, show } = portal;

@@ -110,9 +110,9 @@ function openContext(
   { launch_context, jti, sid }: JWTPayload,
   sealer: Pick<Sealer, 'open'>,
 ): TokenContext | undefined {
-  const place = bindingOfTokenContext({ tokenId: String(jti), launchId: String(sid) });
+  const binding = bindingOfTokenContext({ tokenId: String(jti), launchId: String(sid) });
   try {
-    const context = sealer.open(tokenContextPurpose, String(launch_context), place);
+    const context = sealer.open(tokenContextPurpose, String(launch_context), binding);
     return isTokenContext(context) ? context : undefined;
   } catch {
     return undefined;
