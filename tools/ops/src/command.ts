@@ -31,6 +31,15 @@ export type ToolCommand = Omit<Command, 'summary'>;
 
 export type Tool = Group | ToolCommand;
 
+/** Tools by name. A command loads only its own tool, because loading all tools takes a second. */
+export type Tools = Readonly<
+  Record<string, { readonly summary: string; readonly load: () => Promise<Tool> }>
+>;
+
+/** Returns the check that a value is one of these. */
+export const oneOf = (values: readonly string[]) => (value: string) =>
+  values.includes(value) ? undefined : `must be one of ${values.join(', ')}`;
+
 /** Returns the value of an option that a command requires. @throws TypeError if the option has no value */
 export function requiredOption(answers: Answers, { name }: Pick<Option, 'name'>): string {
   const [answer] = answers.get(name) ?? [];

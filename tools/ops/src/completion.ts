@@ -1,11 +1,9 @@
-import type { Command, Tool, ToolCommand } from './command.ts';
+import { type Command, oneOf, type ToolCommand, type Tools } from './command.ts';
 
 const shells = ['bash', 'zsh', 'fish'];
 
 /** A word that can follow other words, with its explanation. */
 type Word = { readonly word: string; readonly summary: string };
-
-type Tools = Readonly<Record<string, { readonly summary: string; readonly load: () => Promise<Tool> }>>;
 
 /** Creates `./clinical-launch completion` for the tools of the operator. */
 export const completionOf = (tools: Tools): ToolCommand => ({
@@ -16,7 +14,7 @@ export const completionOf = (tools: Tools): ToolCommand => ({
     {
       name: 'shell',
       summary: `One of ${shells.join(', ')}`,
-      faultOf: (value) => (shells.includes(value) ? undefined : `must be one of ${shells.join(', ')}`),
+      faultOf: oneOf(shells),
     },
   ],
   async run({ arguments: [shell] }) {

@@ -1,13 +1,8 @@
-import type { Tool } from './command.ts';
+import type { Tools } from './command.ts';
 import { hasPlatform } from './platform.ts';
 
-/**
- * The tools of the operator, by name. A command loads only its own tool, because loading all tools takes a
- * second.
- */
-export const tools: Readonly<
-  Record<string, { readonly summary: string; readonly load: () => Promise<Tool> }>
-> = {
+/** The tools of the operator. */
+export const tools: Tools = {
   ...(hasPlatform && {
     start: {
       summary: 'Starts the whole platform on this machine, with the demo outside production.',

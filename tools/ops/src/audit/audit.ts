@@ -17,7 +17,7 @@ import {
 } from '@clinical-launch/process/command-line';
 import type { Environment } from '@clinical-launch/runtime/environment';
 import { openPostgresStorage } from '@clinical-launch/storage/postgres-storage';
-import type { Group, Input, Outcome } from '../command.ts';
+import { type Group, type Input, type Outcome, oneOf } from '../command.ts';
 import { databaseUrl, required } from '../settings.ts';
 
 const formats = ['ndjson', 'fhir'] as const;
@@ -35,8 +35,7 @@ const format: Option = {
   value: 'format',
   summary: 'ndjson (as the service returns it) or fhir (AuditEvent resources)',
   isOptional: true,
-  faultOf: (value) =>
-    formats.some((known) => known === value) ? undefined : `must be one of ${formats.join(', ')}`,
+  faultOf: oneOf(formats),
 };
 
 /** The options of `audit export`. */

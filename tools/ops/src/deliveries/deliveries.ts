@@ -7,7 +7,7 @@ import {
 import { type Argument, type Option, UsageError } from '@clinical-launch/process/command-line';
 import type { Environment } from '@clinical-launch/runtime/environment';
 import { openPostgresStorage } from '@clinical-launch/storage/postgres-storage';
-import type { Group } from '../command.ts';
+import { type Group, oneOf } from '../command.ts';
 import { databaseUrl, required } from '../settings.ts';
 
 const settings = [{ ...databaseUrl, summary: `The database of the order renderer: ${databaseUrl.summary}` }];
@@ -15,10 +15,7 @@ const stateArgument: Argument = {
   name: 'state',
   summary: `One of ${deliveryStates.join(', ')} (default: dead)`,
   isOptional: true,
-  faultOf: (value) =>
-    deliveryStates.some((state) => state === value)
-      ? undefined
-      : `must be one of ${deliveryStates.join(', ')}`,
+  faultOf: oneOf(deliveryStates),
 };
 const guid = new RegExp(guidPattern);
 const messageIds: Argument = {
