@@ -12,7 +12,7 @@ import {
   keyOf,
   nameSuccessor,
   secondsUntilEnd,
-} from './in-memory-content.ts';
+} from './in-memory-store.ts';
 import {
   assertLabelled,
   assertRecordable,

@@ -14,7 +14,7 @@ import {
   shardOfText,
   shards,
 } from '@clinical-launch/redis/redis-scripts';
-import { TicketCommands } from './redis-commands.ts';
+import { TicketCommands } from './redis-arguments.ts';
 import { readAdditionalIssue, readChainUse, readIssue, readRedemption, textsOf } from './redis-replies.ts';
 import {
   assertLabelled,
@@ -32,12 +32,12 @@ import type { Tickets } from './tickets.ts';
 
 const readScript = createScriptReader(import.meta.url);
 const findScript = readScript('shared', 'chains', 'ends', 'find');
-const claimScript = readScript('shared', 'claim');
+const claimScript = readScript('shared', 'use-once');
 const useChainScript = readScript('shared', 'proofs', 'use-chain');
 const revokeChainScript = readScript('shared', 'chains', 'revoke-chain');
 const findChainOfScript = readScript('find-chain-of');
 const findChainRecordScript = readScript('find-chain-record');
-const findChainsScript = readScript('shared', 'chains', 'find-chains');
+const findChainsScript = readScript('shared', 'chains', 'list-chains');
 const isChainRevokedScript = readScript('is-chain-revoked');
 
 export type RedisTicketsDependencies = {

@@ -7,7 +7,7 @@ import { defaultNamespaces } from '@clinical-launch/contracts/namespaces';
 import { openSealers } from '@clinical-launch/process/sealing-keys';
 import { connectRedis } from '@clinical-launch/redis/connect-redis';
 import { defaultPrefix, listOf, shardOfText } from '@clinical-launch/redis/redis-scripts';
-import { type Command, issueScript, redeemScript } from '@clinical-launch/tickets/redis-commands';
+import { type Command, issueScript, redeemScript } from '@clinical-launch/tickets/redis-arguments';
 import { beginChain, nameTicket, readChain } from '@clinical-launch/tickets/ticket-format';
 import { createTicketKeys } from '@clinical-launch/tickets/ticket-keys';
 import { bodyOf } from '../read-body.ts';
