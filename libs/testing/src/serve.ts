@@ -10,8 +10,7 @@ import { createRefusals } from '@clinical-launch/limits/refusals';
 import { type Mount, startServices } from '@clinical-launch/process/service';
 import type { Clock } from '@clinical-launch/runtime/clock';
 import { createLogger, type Logger } from '@clinical-launch/runtime/logger';
-import { InMemoryClaims } from '@clinical-launch/tickets/claims';
-import { InMemoryTickets } from '@clinical-launch/tickets/in-memory-tickets';
+import { createInMemoryTickets } from '@clinical-launch/tickets/in-memory-tickets';
 import { InMemoryRevokedTokens } from '@clinical-launch/trust/in-memory-revoked-tokens';
 
 /** Creates a logger that records its lines, so that a test can check them. */
@@ -37,8 +36,6 @@ export function createTestDependencies(
     published.push(...events);
     await publish(events);
   };
-  const tickets = new InMemoryTickets({ clock, outbox: bus });
-  const claims = new InMemoryClaims(tickets);
   const limits = new InMemoryLimits({ clock, outbox: bus });
   const revokedTokens = new InMemoryRevokedTokens({ clock, outbox: bus });
   const endedSessions = new InMemoryRevokedTokens({ clock, outbox: bus });
@@ -52,8 +49,7 @@ export function createTestDependencies(
     bus,
     published,
     deadLetters,
-    tickets,
-    claims,
+    ...createInMemoryTickets({ clock, outbox: bus }),
     revokedTokens,
     endedSessions,
     limits,

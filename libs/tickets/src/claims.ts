@@ -1,3 +1,5 @@
+import type { InMemoryStore } from './in-memory-store.ts';
+
 /** A claim on a caller's identifier, as recorded outside the ticket store. */
 export type HeldClaim = {
   readonly name: string;
@@ -26,25 +28,29 @@ export interface Claims {
   rebuild(recorded: AsyncIterable<readonly HeldClaim[]>): Promise<boolean>;
 }
 
-/** The claims of `InMemoryTickets`. */
+/** The claims of tickets in memory. */
 export class InMemoryClaims implements Claims {
-  readonly #tickets: { hold(claims: readonly HeldClaim[]): void };
+  readonly #store: InMemoryStore;
   #isComplete = false;
 
-  constructor(tickets: { hold(claims: readonly HeldClaim[]): void }) {
-    this.#tickets = tickets;
+  constructor(store: InMemoryStore) {
+    this.#store = store;
   }
 
   async areComplete(): Promise<boolean> {
     return this.#isComplete;
   }
 
-  async hold(claims: readonly HeldClaim[]): Promise<void> {
-    this.#tickets.hold(claims);
+  async hold(recorded: readonly HeldClaim[]): Promise<void> {
+    const { claims, clock } = this.#store;
+    for (const { name, holder, expiresAt } of recorded) {
+      const ttlSeconds = (expiresAt - clock.now()) / 1000;
+      if (ttlSeconds > 0 && !claims.has(name)) claims.set(name, holder, ttlSeconds);
+    }
   }
 
   async rebuild(recorded: AsyncIterable<readonly HeldClaim[]>): Promise<boolean> {
-    for await (const page of recorded) this.#tickets.hold(page);
+    for await (const page of recorded) await this.hold(page);
     this.#isComplete = true;
     return true;
   }

@@ -1,17 +1,15 @@
-import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import { withoutUndefined } from '@clinical-launch/contracts/schema';
-import { type Chain, nameTicket } from './ticket-format.ts';
-import type {
-  ChainUse,
-  ChainUseOutcome,
-  FoundTicket,
-  RedeemRequest,
-  Redemption,
-  SingleUse,
-  Successor,
-  TicketKind,
-} from './tickets.ts';
+import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
+import type { ChainRecord, SingleUse } from './chains.ts';
 
+/** A clock in milliseconds, and an outbox that stores events in the same turn of the event loop. */
+export type InMemoryStoreDependencies = {
+  readonly clock: { now(): number };
+  readonly outbox: { append(events: readonly CloudEvent[]): Promise<void> };
+  /** The seconds for which a replay is answered `used` instead of `unknown`. */
+  readonly usedMarkerSeconds?: number;
+};
+
+/** A stored ticket. `context` and `detail` are JSON. */
 export type Content = {
   readonly context: string;
   readonly detail: string | undefined;
@@ -29,110 +27,55 @@ export type Content = {
   additional?: { readonly key: string; readonly issuedAt: readonly number[] };
 };
 
-/** Returns the name under which the content of a ticket is stored. */
-export const keyOf = (kind: TicketKind, ticket: string) =>
-  `${kind}:${createHash('sha256').update(ticket).digest('base64url')}`;
+/** What the tickets, chains and claims of one process store. Nothing is stored across a restart. */
+export class InMemoryStore {
+  readonly clock: { now(): number };
+  readonly usedMarkerSeconds: number;
+  readonly live: ExpiringMap<Content>;
+  /** The content of each notice, as JSON. */
+  readonly notices: ExpiringMap<string>;
+  /** The correlation id of each used ticket. */
+  readonly used: ExpiringMap<string>;
+  /** The result of each redemption, while the redemption may be repeated. */
+  readonly repeatable: ExpiringMap<Content>;
+  readonly redemptions: ExpiringMap<number>;
+  readonly revoked: ExpiringMap<true>;
+  readonly records: ExpiringMap<ChainRecord & { readonly labels: readonly string[] }>;
+  readonly uses: ExpiringMap<{ readonly endsAt: number; count: number }>;
+  readonly claims: ExpiringMap<string>;
+  /** The names and the proofs that were used. */
+  readonly presented: ExpiringMap<true>;
+  readonly #outbox: InMemoryStoreDependencies['outbox'];
 
-/** Returns the successor with its ticket, which is random or derived from the predecessor's ticket. */
-export function nameSuccessor(
-  successor: Successor | undefined,
-  predecessor: { readonly ticket: string; readonly chain: Chain },
-  derivationKey: Buffer,
-): (Successor & { readonly ticket: string }) | undefined {
-  if (successor === undefined) return undefined;
-  const own = successor.isDerived
-    ? createHmac('sha256', derivationKey).update(keyOf(successor.kind, predecessor.ticket)).digest()
-    : randomBytes(32);
-  return { ...successor, ticket: nameTicket(predecessor.chain, own) };
-}
-
-/** Returns the seconds from `now` until the chain ends; Infinity for a chain without an end. */
-export const secondsUntilEnd = ({ endsAt }: Content, now: number): number => (endsAt - now) / 1000;
-
-/** Returns the content that a caller receives at the time `now`. */
-export function found(content: Content, now: number): FoundTicket {
-  const { context, detail, correlationId, endsAt } = content;
-  return {
-    context: JSON.parse(context),
-    detail: detail === undefined ? undefined : JSON.parse(detail),
-    correlationId,
-    ...(Number.isFinite(endsAt) ? { chainEndsInSeconds: secondsUntilEnd(content, now) } : {}),
-  };
-}
-
-/** Returns the outcome of a redemption beyond the limit of its chain. */
-export const exhausted = ({ correlationId, chainEndsInSeconds }: FoundTicket): Redemption => ({
-  outcome: 'exhausted',
-  correlationId,
-  ...withoutUndefined({ chainEndsInSeconds }),
-});
-
-/** Returns whether the ticket has no challenge, or one of the proofs equals its challenge. */
-export const isProven = ({ challenge }: Content, { proofs = [] }: Pick<RedeemRequest, 'proofs'>): boolean =>
-  challenge === undefined || proofs.some((proof) => isEqual(proof, challenge));
-
-function isEqual(one: string, other: string): boolean {
-  const [left, right] = [Buffer.from(one), Buffer.from(other)];
-  return left.length === right.length && timingSafeEqual(left, right);
-}
-
-/** The used proofs, and the number of redemptions and of uses of each chain, in one process. */
-export class ChainBounds {
-  readonly #clock: { now(): number };
-  readonly #proofs: ExpiringMap<true>;
-  readonly #redemptions: ExpiringMap<number>;
-  readonly #uses: ExpiringMap<{ readonly endsAt: number; count: number }>;
-
-  constructor(clock: { now(): number }) {
-    this.#clock = clock;
-    this.#proofs = new ExpiringMap(clock);
-    this.#redemptions = new ExpiringMap(clock);
-    this.#uses = new ExpiringMap(clock);
+  constructor({ clock, outbox, usedMarkerSeconds = 86_400 }: InMemoryStoreDependencies) {
+    this.clock = clock;
+    this.usedMarkerSeconds = usedMarkerSeconds;
+    this.#outbox = outbox;
+    this.live = new ExpiringMap(clock);
+    this.notices = new ExpiringMap(clock);
+    this.used = new ExpiringMap(clock);
+    this.repeatable = new ExpiringMap(clock);
+    this.redemptions = new ExpiringMap(clock);
+    this.revoked = new ExpiringMap(clock);
+    this.records = new ExpiringMap(clock);
+    this.uses = new ExpiringMap(clock);
+    this.claims = new ExpiringMap(clock);
+    this.presented = new ExpiringMap(clock);
   }
 
-  isUsed(correlationId: string, proof: SingleUse | undefined): boolean {
-    return proof !== undefined && this.#proofs.has(`${correlationId} ${proof.name}`);
+  isProofUsed(correlationId: string, proof: SingleUse | undefined): boolean {
+    return proof !== undefined && this.presented.has(`${correlationId} ${proof.name}`);
   }
 
   useProof(correlationId: string, proof: SingleUse | undefined): void {
-    if (proof !== undefined) this.#proofs.set(`${correlationId} ${proof.name}`, true, proof.forSeconds);
+    if (proof !== undefined) this.presented.set(`${correlationId} ${proof.name}`, true, proof.forSeconds);
   }
 
-  isExhausted(kind: TicketKind, correlationId: string, { limit }: RedeemRequest): boolean {
-    return limit !== undefined && this.#redemptionsOf(kind, correlationId) >= limit.redemptions;
-  }
-
-  /**
-   * Uses up the proof of a redemption. If the request has a limit, counts the redemption until the chain
-   * ends.
-   */
-  countRedemption(
-    kind: TicketKind,
-    { correlationId, endsInSeconds }: { readonly correlationId: string; readonly endsInSeconds: number },
-    { limit, proof }: RedeemRequest,
-  ): void {
-    this.useProof(correlationId, proof);
-    if (limit === undefined) return;
-    const count = this.#redemptionsOf(kind, correlationId) + 1;
-    this.#redemptions.set(`${kind}:${correlationId}`, count, endsInSeconds);
-  }
-
-  /**
-   * Counts a use of a chain and uses up its proof, unless the proof was used before or the limit is reached.
-   */
-  use(correlationId: string, { proof, limit }: ChainUse): ChainUseOutcome {
-    if (this.isUsed(correlationId, proof)) return { outcome: 'used-proof' };
-    const now = this.#clock.now();
-    const uses = this.#uses.get(correlationId) ?? { endsAt: now + limit.seconds * 1000, count: 0 };
-    if (uses.count >= limit.uses) return { outcome: 'limited', waitSeconds: (uses.endsAt - now) / 1000 };
-    uses.count += 1;
-    if (uses.count === 1) this.#uses.set(correlationId, uses, limit.seconds);
-    this.useProof(correlationId, proof);
-    return { outcome: 'accepted' };
-  }
-
-  #redemptionsOf(kind: TicketKind, correlationId: string): number {
-    return this.#redemptions.get(`${kind}:${correlationId}`) ?? 0;
+  /** Appends events to the outbox. If they belong to a chain, sets their correlation id to that of the chain. */
+  async append(events: readonly CloudEvent[], correlationid?: string): Promise<void> {
+    await this.#outbox.append(
+      correlationid === undefined ? events : events.map((event) => ({ ...event, correlationid })),
+    );
   }
 }
 

@@ -1,20 +1,11 @@
-import { randomBytes } from 'node:crypto';
-import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { shardOfText } from '@clinical-launch/redis/redis-scripts';
-import type { HeldClaim } from './claims.ts';
+import type { Chains, Once } from './chains.ts';
+import { type Claims, InMemoryClaims } from './claims.ts';
+import { InMemoryChains, InMemoryOnce, keyOf } from './in-memory-chains.ts';
+import { type Content, InMemoryStore, type InMemoryStoreDependencies } from './in-memory-store.ts';
 import {
-  ChainBounds,
-  type Content,
-  ExpiringMap,
-  exhausted,
-  found,
-  isProven,
-  keyOf,
-  nameSuccessor,
-  secondsUntilEnd,
-} from './in-memory-store.ts';
-import {
-  assertLabelled,
   assertRecordable,
   assertRepeatable,
   beginChain,
@@ -23,7 +14,7 @@ import {
   readChain,
 } from './ticket-format.ts';
 import {
-  type ChainRecord,
+  type FoundTicket,
   type IssueRequest,
   type RedeemRequest,
   type Redemption,
@@ -33,46 +24,34 @@ import {
   usedUntilChainEnds,
 } from './tickets.ts';
 
-/** A clock in milliseconds, and an outbox that stores events in the same turn of the event loop. */
-export type InMemoryTicketsDependencies = {
-  readonly clock: { now(): number };
-  readonly outbox: { append(events: readonly CloudEvent[]): Promise<void> };
-  /** The seconds for which a replay is answered `used` instead of `unknown`. */
-  readonly usedMarkerSeconds?: number;
-};
+/** Creates tickets, chains, names that count once and claims, which share one store of this process. */
+export function createInMemoryTickets(dependencies: InMemoryStoreDependencies): {
+  readonly tickets: Tickets;
+  readonly chains: Chains;
+  readonly once: Once;
+  readonly claims: Claims;
+} {
+  const store = new InMemoryStore(dependencies);
+  return {
+    tickets: new InMemoryTickets(store),
+    chains: new InMemoryChains(store),
+    once: new InMemoryOnce(store),
+    claims: new InMemoryClaims(store),
+  };
+}
 
 /**
  * Tickets of one process. Keeps the guarantees of `Tickets`, because every operation completes within one
  * turn of the event loop. Stores nothing across a restart and shares nothing with another process.
  */
-export class InMemoryTickets implements Tickets {
-  readonly #clock: InMemoryTicketsDependencies['clock'];
-  readonly #outbox: InMemoryTicketsDependencies['outbox'];
-  readonly #usedMarkerSeconds: number;
+class InMemoryTickets implements Tickets {
+  readonly #store: InMemoryStore;
+  readonly #chains: Chains;
   readonly #derivationKey = randomBytes(32);
-  readonly #live: ExpiringMap<Content>;
-  /** The content of each notice, as JSON. */
-  readonly #notices: ExpiringMap<string>;
-  readonly #used: ExpiringMap<string>;
-  /** The result of each redemption, while the redemption may be repeated. */
-  readonly #repeatable: ExpiringMap<Content>;
-  readonly #revoked: ExpiringMap<true>;
-  readonly #bounds: ChainBounds;
-  readonly #records: ExpiringMap<ChainRecord & { readonly labels: readonly string[] }>;
-  readonly #claims: ExpiringMap<string>;
 
-  constructor({ clock, outbox, usedMarkerSeconds = 86_400 }: InMemoryTicketsDependencies) {
-    this.#clock = clock;
-    this.#outbox = outbox;
-    this.#usedMarkerSeconds = usedMarkerSeconds;
-    this.#live = new ExpiringMap(clock);
-    this.#notices = new ExpiringMap(clock);
-    this.#used = new ExpiringMap(clock);
-    this.#repeatable = new ExpiringMap(clock);
-    this.#revoked = new ExpiringMap(clock);
-    this.#bounds = new ChainBounds(clock);
-    this.#records = new ExpiringMap(clock);
-    this.#claims = new ExpiringMap(clock);
+  constructor(store: InMemoryStore) {
+    this.#store = store;
+    this.#chains = new InMemoryChains(store);
   }
 
   issue: Tickets['issue'] = async (kind, request) => {
@@ -89,52 +68,54 @@ export class InMemoryTickets implements Tickets {
       endsAt: this.#endAfter(chainSeconds),
     };
     const key = keyOf(kind, ticket);
-    this.#store(key, content, ttlSeconds);
-    if (notice !== undefined) this.#notices.set(key, JSON.stringify(notice.content), notice.ttlSeconds);
+    this.#setLive(key, content, ttlSeconds);
+    if (notice !== undefined) this.#store.notices.set(key, JSON.stringify(notice.content), notice.ttlSeconds);
     if (request.chainRecord !== undefined && chainSeconds !== undefined) {
       const record = { ...request.chainRecord, labels: request.chainLabels ?? [] };
-      this.#records.set(correlationId, record, chainSeconds);
+      this.#store.records.set(correlationId, record, chainSeconds);
     }
-    await this.#outbox.append(events);
+    await this.#store.append(events);
     return { outcome: 'issued', ticket };
   };
 
   issueAdditional: Tickets['issueAdditional'] = async (kind, request) => {
     const { live, context, challenge, ttlSeconds, limit, proof } = request;
+    const store = this.#store;
     const chain = readChain(live.ticket);
-    const stored = this.#live.get(keyOf(live.kind, live.ticket));
-    if (chain !== undefined && this.#bounds.isUsed(chain.correlationId, proof))
+    const stored = store.live.get(keyOf(live.kind, live.ticket));
+    if (chain !== undefined && store.isProofUsed(chain.correlationId, proof))
       return { outcome: 'used-proof' };
-    if (chain === undefined || stored === undefined || this.#revoked.has(stored.correlationId))
+    if (chain === undefined || stored === undefined || store.revoked.has(stored.correlationId))
       return { outcome: 'unknown' };
     if (!isProven(stored, live)) return { outcome: 'mismatch' };
     const { correlationId, endsAt, additional } = stored;
-    const now = this.#clock.now();
+    const now = store.clock.now();
     const issuedAt = (additional?.issuedAt ?? []).filter((time) => time > now - limit.seconds * 1000);
     const [oldest = now] = issuedAt;
     if (issuedAt.length >= limit.tickets)
       return { outcome: 'limited', waitSeconds: (oldest - now) / 1000 + limit.seconds, correlationId };
     const ticket = nameTicket(beginChain(correlationId, chain.shard));
     const key = keyOf(kind, ticket);
-    if (additional !== undefined) this.#live.delete(additional.key);
-    this.#bounds.useProof(correlationId, proof);
+    if (additional !== undefined) store.live.delete(additional.key);
+    store.useProof(correlationId, proof);
     stored.additional = { key, issuedAt: [...issuedAt, now] };
     const text = JSON.stringify(context);
-    this.#store(key, { context: text, detail: undefined, challenge, correlationId, endsAt }, ttlSeconds);
+    this.#setLive(key, { context: text, detail: undefined, challenge, correlationId, endsAt }, ttlSeconds);
     return { outcome: 'issued', ticket, correlationId };
   };
 
   redeem: Tickets['redeem'] = async (kind, ticket, request) => {
     assertRepeatable(request);
+    const store = this.#store;
     const chain = readChain(ticket);
     if (chain === undefined) return { outcome: 'unknown' };
-    if (this.#bounds.isUsed(chain.correlationId, request.proof)) return { outcome: 'used-proof' };
+    if (store.isProofUsed(chain.correlationId, request.proof)) return { outcome: 'used-proof' };
     const key = keyOf(kind, ticket);
-    const usedBy = this.#used.get(key);
+    const usedBy = store.used.get(key);
     if (usedBy !== undefined) return await this.#redeemUsed({ kind, key, ticket, chain }, request, usedBy);
 
-    const stored = this.#live.get(key);
-    if (stored === undefined || this.#revoked.has(stored.correlationId))
+    const stored = store.live.get(key);
+    if (stored === undefined || store.revoked.has(stored.correlationId))
       return { outcome: 'unknown', ...this.#noticeOf(key) };
     const { correlationId } = stored;
     if (!isProven(stored, request)) {
@@ -142,101 +123,52 @@ export class InMemoryTickets implements Tickets {
       return { outcome: 'mismatch', correlationId, ...this.#noticeOf(key) };
     }
 
-    if (this.#bounds.isExhausted(kind, correlationId, request))
-      return exhausted(found(stored, this.#clock.now()));
+    if (this.#isExhausted(kind, correlationId, request)) return this.#exhausted(stored);
     const { successor, repeatableSeconds, events } = request;
     const content = Number.isFinite(stored.endsAt)
       ? stored
       : { ...stored, endsAt: this.#endAfter(successor?.chainSeconds) };
-    const endsInSeconds = secondsUntilEnd(content, this.#clock.now());
-    const endsWithChain = usedUntilChainEnds.has(kind) && Number.isFinite(endsInSeconds);
-    this.#used.set(key, correlationId, endsWithChain ? endsInSeconds : this.#usedMarkerSeconds);
-    this.#live.delete(key);
-    this.#bounds.countRedemption(kind, { correlationId, endsInSeconds }, request);
-    if (repeatableSeconds !== undefined)
-      this.#repeatable.set(
-        key,
-        { ...content, redeemedAt: this.#clock.now() },
-        this.#within(content, repeatableSeconds),
-      );
-    const next = nameSuccessor(successor, { ticket, chain }, this.#derivationKey);
-    if (next !== undefined) this.#issueSuccessor(next, content);
-    await this.#append(events, correlationId);
+    const endsWithChain = usedUntilChainEnds.has(kind) && Number.isFinite(content.endsAt);
+    const usedSeconds = endsWithChain ? this.#secondsUntilEnd(content) : store.usedMarkerSeconds;
+    store.used.set(key, correlationId, usedSeconds);
+    store.live.delete(key);
+    this.#countRedemption(kind, content, request);
+    if (repeatableSeconds !== undefined) {
+      const redemption = { ...content, redeemedAt: store.clock.now() };
+      store.repeatable.set(key, redemption, this.#within(content, repeatableSeconds));
+    }
+    const next = this.#nameSuccessor(successor, { ticket, chain });
+    if (next !== undefined) {
+      const { context, endsAt } = content;
+      const detail = JSON.stringify(next.detail);
+      const inherited = { context, detail, challenge: next.challenge, correlationId, endsAt };
+      this.#setLive(keyOf(next.kind, next.ticket), inherited, next.ttlSeconds);
+    }
+    await store.append(events, correlationId);
     return {
       outcome: 'redeemed',
-      ...found(content, this.#clock.now()),
+      ...this.#found(content),
       ...(next && { successor: next.ticket }),
     };
   };
 
   find: Tickets['find'] = async (kind, ticket, { extendSeconds } = {}) => {
     const key = keyOf(kind, ticket);
-    const content = this.#live.get(key);
-    if (content === undefined || this.#revoked.has(content.correlationId)) return undefined;
-    if (extendSeconds !== undefined) this.#store(key, content, extendSeconds);
-    return found(content, this.#clock.now());
+    const content = this.#store.live.get(key);
+    if (content === undefined || this.#store.revoked.has(content.correlationId)) return undefined;
+    if (extendSeconds !== undefined) this.#setLive(key, content, extendSeconds);
+    return this.#found(content);
   };
-
-  claim: Tickets['claim'] = async (name, { forSeconds, events }) => {
-    if (!this.#claim({ name, holder: '', ttlSeconds: forSeconds })) return false;
-    await this.#outbox.append(events);
-    return true;
-  };
-
-  useChain: Tickets['useChain'] = async (correlationId, use) => {
-    const used = this.#bounds.use(correlationId, use);
-    if (used.outcome === 'accepted') await this.#append(use.events, correlationId);
-    return used;
-  };
-
-  revokeChain: Tickets['revokeChain'] = async (correlationId, { forSeconds, events, owner }) => {
-    if (owner !== undefined && this.#records.get(correlationId)?.owner !== owner) return false;
-    const wasRevoked = this.#revoked.has(correlationId);
-    this.#revoked.prolong(correlationId, true, forSeconds);
-    if (!wasRevoked) await this.#append(events, correlationId);
-    return true;
-  };
-
-  isChainRevoked: Tickets['isChainRevoked'] = async (correlationId) => {
-    return this.#revoked.has(correlationId);
-  };
-
-  findChainOf: Tickets['findChainOf'] = async (kind, ticket) => {
-    const key = keyOf(kind, ticket);
-    return this.#live.get(key)?.correlationId ?? this.#used.get(key);
-  };
-
-  findChainRecord: Tickets['findChainRecord'] = async (correlationId) => {
-    const record = this.#records.get(correlationId);
-    return record && { owner: record.owner, audience: record.audience };
-  };
-
-  findChains: Tickets['findChains'] = async (selection) => {
-    assertLabelled(selection);
-    const { owner, labels } = selection;
-    return [...this.#records.entries()].flatMap(([id, record]) => {
-      const isOwned = record.owner === owner && !this.#revoked.has(id);
-      return isOwned && labels.every((label) => record.labels.includes(label)) ? [id] : [];
-    });
-  };
-
-  /** Restores recorded claims, except claims that are already held or have expired. */
-  hold(claims: readonly HeldClaim[]): void {
-    for (const { name, holder, expiresAt } of claims) {
-      const ttlSeconds = (expiresAt - this.#clock.now()) / 1000;
-      if (ttlSeconds > 0 && !this.#claims.has(name)) this.#claims.set(name, holder, ttlSeconds);
-    }
-  }
 
   async #countMismatch(key: string, content: Content, { onMismatch }: RedeemRequest): Promise<void> {
     if (onMismatch === undefined) return;
     content.mismatches = (content.mismatches ?? 0) + 1;
     if (content.mismatches < onMismatch.limit) return;
     const { correlationId } = content;
-    this.#used.set(key, correlationId, this.#usedMarkerSeconds);
-    this.#live.delete(key);
+    this.#store.used.set(key, correlationId, this.#store.usedMarkerSeconds);
+    this.#store.live.delete(key);
     const { revokeForSeconds: forSeconds, events } = onMismatch;
-    await this.revokeChain(correlationId, { forSeconds, events });
+    await this.#chains.revoke(correlationId, { forSeconds, events });
   }
 
   async #redeemUsed(
@@ -245,19 +177,18 @@ export class InMemoryTickets implements Tickets {
     correlationId: string,
   ): Promise<Redemption> {
     const { repeatableSeconds, onReplay } = request;
-    const content = repeatableSeconds === undefined ? undefined : this.#repeatable.get(key);
-    const isValid = content !== undefined && !this.#revoked.has(correlationId) && isProven(content, request);
+    const store = this.#store;
+    const content = repeatableSeconds === undefined ? undefined : store.repeatable.get(key);
+    const isValid = content !== undefined && !store.revoked.has(correlationId) && isProven(content, request);
     const next = isValid ? this.#unusedSuccessor({ ticket, chain }, request) : undefined;
     if (content !== undefined && next !== undefined) {
-      const opened = found(content, this.#clock.now());
-      if (this.#bounds.isExhausted(kind, correlationId, request)) return exhausted(opened);
-      const endsInSeconds = secondsUntilEnd(content, this.#clock.now());
-      this.#bounds.countRedemption(kind, { correlationId, endsInSeconds }, request);
-      return { outcome: 'repeated', ...opened, successor: next };
+      if (this.#isExhausted(kind, correlationId, request)) return this.#exhausted(content);
+      this.#countRedemption(kind, content, request);
+      return { outcome: 'repeated', ...this.#found(content), successor: next };
     }
     if (onReplay !== undefined) {
       const { revokeForSeconds: forSeconds, events } = onReplay;
-      await this.revokeChain(correlationId, { forSeconds, events });
+      await this.#chains.revoke(correlationId, { forSeconds, events });
     }
     return { outcome: 'used', correlationId, ...this.#noticeOf(key) };
   }
@@ -268,49 +199,100 @@ export class InMemoryTickets implements Tickets {
     request: RedeemRequest,
   ): string | undefined {
     const { repeatableSeconds = 0, repeatableAfterUseSeconds = repeatableSeconds } = request;
-    const next = nameSuccessor(request.successor, used, this.#derivationKey);
+    const next = this.#nameSuccessor(request.successor, used);
     if (next === undefined) return undefined;
     const key = keyOf(next.kind, next.ticket);
-    if (this.#live.has(key)) return next.ticket;
-    const { redeemedAt = 0 } = this.#repeatable.get(key) ?? {};
-    if (this.#clock.now() - redeemedAt >= repeatableAfterUseSeconds * 1000) return undefined;
+    if (this.#store.live.has(key)) return next.ticket;
+    const { redeemedAt = 0 } = this.#store.repeatable.get(key) ?? {};
+    if (this.#store.clock.now() - redeemedAt >= repeatableAfterUseSeconds * 1000) return undefined;
     return this.#unusedSuccessor({ ...used, ticket: next.ticket }, request);
   }
 
-  #issueSuccessor(successor: Successor & { ticket: string }, predecessor: Content): void {
-    const { kind, ticket, detail, challenge, ttlSeconds } = successor;
-    const { context, correlationId, endsAt } = predecessor;
-    const content = { context, detail: JSON.stringify(detail), challenge, correlationId, endsAt };
-    this.#store(keyOf(kind, ticket), content, ttlSeconds);
+  /** Returns the successor with its ticket, which is random or derived from the predecessor's ticket. */
+  #nameSuccessor(
+    successor: Successor | undefined,
+    predecessor: { readonly ticket: string; readonly chain: Chain },
+  ): (Successor & { readonly ticket: string }) | undefined {
+    if (successor === undefined) return undefined;
+    const name = keyOf(successor.kind, predecessor.ticket);
+    const own = successor.isDerived
+      ? createHmac('sha256', this.#derivationKey).update(name).digest()
+      : randomBytes(32);
+    return { ...successor, ticket: nameTicket(predecessor.chain, own) };
   }
 
-  #endAfter(chainSeconds = Number.POSITIVE_INFINITY): number {
-    return this.#clock.now() + chainSeconds * 1000;
+  #isExhausted(kind: TicketKind, correlationId: string, { limit }: RedeemRequest): boolean {
+    return limit !== undefined && this.#redemptionsOf(kind, correlationId) >= limit.redemptions;
+  }
+
+  #exhausted(content: Content): Redemption {
+    const { correlationId, chainEndsInSeconds } = this.#found(content);
+    return { outcome: 'exhausted', correlationId, ...withoutUndefined({ chainEndsInSeconds }) };
+  }
+
+  /** Uses up the proof of a redemption. If the request has a limit, counts the redemption. */
+  #countRedemption(kind: TicketKind, content: Content, { limit, proof }: RedeemRequest): void {
+    const { correlationId } = content;
+    this.#store.useProof(correlationId, proof);
+    if (limit === undefined) return;
+    const seconds = Number.isFinite(content.endsAt)
+      ? this.#secondsUntilEnd(content)
+      : this.#store.usedMarkerSeconds;
+    const count = this.#redemptionsOf(kind, correlationId) + 1;
+    this.#store.redemptions.set(`${kind}:${correlationId}`, count, seconds);
+  }
+
+  #redemptionsOf(kind: TicketKind, correlationId: string): number {
+    return this.#store.redemptions.get(`${kind}:${correlationId}`) ?? 0;
+  }
+
+  #found(content: Content): FoundTicket {
+    const { context, detail, correlationId, endsAt } = content;
+    return {
+      context: JSON.parse(context),
+      detail: detail === undefined ? undefined : JSON.parse(detail),
+      correlationId,
+      ...(Number.isFinite(endsAt) ? { chainEndsInSeconds: this.#secondsUntilEnd(content) } : {}),
+    };
   }
 
   #noticeOf(key: string): { notice?: unknown } {
-    const notice = this.#notices.get(key);
+    const notice = this.#store.notices.get(key);
     return notice === undefined ? {} : { notice: JSON.parse(notice) };
   }
 
-  #store(key: string, content: Content, ttlSeconds: number): void {
-    this.#live.set(key, content, this.#within(content, ttlSeconds));
+  #setLive(key: string, content: Content, ttlSeconds: number): void {
+    this.#store.live.set(key, content, this.#within(content, ttlSeconds));
   }
 
   /** Returns a lifetime in seconds, shortened so that it does not exceed the end of the chain. */
   #within(content: Content, seconds: number): number {
-    return Math.min(seconds, secondsUntilEnd(content, this.#clock.now()));
+    return Math.min(seconds, this.#secondsUntilEnd(content));
+  }
+
+  #endAfter(chainSeconds = Number.POSITIVE_INFINITY): number {
+    return this.#store.clock.now() + chainSeconds * 1000;
+  }
+
+  /** Returns the seconds until the chain ends; Infinity for a chain without an end. */
+  #secondsUntilEnd({ endsAt }: Content): number {
+    return (endsAt - this.#store.clock.now()) / 1000;
   }
 
   #claim(claim: IssueRequest['claim']): boolean {
     if (claim === undefined) return true;
-    const holder = this.#claims.get(claim.name);
+    const holder = this.#store.claims.get(claim.name);
     if (holder !== undefined) return claim.joins?.includes(holder) ?? false;
-    this.#claims.set(claim.name, claim.holder, claim.ttlSeconds);
+    this.#store.claims.set(claim.name, claim.holder, claim.ttlSeconds);
     return true;
   }
+}
 
-  async #append(events: readonly CloudEvent[], correlationId: string): Promise<void> {
-    await this.#outbox.append(events.map((event) => ({ ...event, correlationid: correlationId })));
-  }
+/** Returns whether the ticket has no challenge, or one of the proofs equals its challenge. */
+const isProven = ({ challenge }: Content, { proofs = [] }: Pick<RedeemRequest, 'proofs'>): boolean =>
+  challenge === undefined || proofs.some((proof) => isEqual(proof, challenge));
+
+function isEqual(one: string, other: string): boolean {
+  const [left, right] = [Buffer.from(one), Buffer.from(other)];
+  return left.length === right.length && timingSafeEqual(left, right);
 }

@@ -1,3 +1,4 @@
+import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import type { EventWriter } from '@clinical-launch/crypto/event-macs';
 import {
   answerLifetimeMs,
@@ -9,44 +10,45 @@ import {
   listOf,
   milliseconds,
   millisecondsOrNone,
-  type RedisClient,
   RedisScripts,
+  RedisUnavailable,
   shardOfText,
-  shards,
 } from '@clinical-launch/redis/redis-scripts';
-import { TicketCommands } from './redis-arguments.ts';
-import { readAdditionalIssue, readChainUse, readIssue, readRedemption, textsOf } from './redis-replies.ts';
 import {
-  assertLabelled,
+  challengeFields,
+  claimArguments,
+  detailFields,
+  noticeArguments,
+  proofArguments,
+  revocationArguments,
+  successorArguments,
+} from './redis-arguments.ts';
+import type { RedisChainsDependencies } from './redis-chains.ts';
+import {
   assertRecordable,
   assertRepeatable,
   beginChain,
+  chainEnd,
   nameTicket,
+  type PresentedTicket,
   readChain,
   type SealLogger,
   type TicketSealers,
   TicketSeals,
 } from './ticket-format.ts';
 import { createTicketKeys, type TicketKeys } from './ticket-keys.ts';
-import type { Tickets } from './tickets.ts';
+import { type Redemption, type Tickets, usedUntilChainEnds } from './tickets.ts';
 
 const readScript = createScriptReader(import.meta.url);
+export const issueScript = readScript('shared', 'guard', 'ends', 'claims', 'labels', 'issue');
+const issueAdditionalScript = readScript('shared', 'guard', 'chains', 'ends', 'proofs', 'issue-additional');
+export const redeemScript = readScript('shared', 'guard', 'chains', 'ends', 'proofs', 'redeem');
 const findScript = readScript('shared', 'chains', 'ends', 'find');
-const claimScript = readScript('shared', 'use-once');
-const useChainScript = readScript('shared', 'proofs', 'use-chain');
-const revokeChainScript = readScript('shared', 'chains', 'revoke-chain');
-const findChainOfScript = readScript('find-chain-of');
-const findChainRecordScript = readScript('find-chain-record');
-const findChainsScript = readScript('shared', 'chains', 'list-chains');
-const isChainRevokedScript = readScript('is-chain-revoked');
 
-export type RedisTicketsDependencies = {
-  readonly redis: RedisClient;
+export type RedisTicketsDependencies = RedisChainsDependencies & {
   readonly sealers: TicketSealers;
   /** Logs an error when a stored record was not sealed for its ticket. */
   readonly logger?: SealLogger;
-  /** The prefix of every key. The outbox of these tickets must have the same prefix. */
-  readonly prefix?: string;
   /** The seconds for which a replay is answered `used` instead of `unknown`. */
   readonly usedMarkerSeconds?: number;
   /**
@@ -56,8 +58,6 @@ export type RedisTicketsDependencies = {
   readonly failoverGuardSeconds?: number;
   /** Whether a ticket with a claim is issued only while the claims are complete (`RedisClaims`). */
   readonly requiresCompleteClaims?: boolean;
-  /** Signs the events for the services that consume them. Without it, events are stored unsigned. */
-  readonly writeEvent?: EventWriter;
 };
 
 /**
@@ -73,7 +73,9 @@ export class RedisTickets implements Tickets {
   readonly #scripts: RedisScripts;
   readonly #seals: TicketSeals;
   readonly #keys: TicketKeys;
-  readonly #commands: TicketCommands;
+  readonly #guardMs: number;
+  readonly #usedMarkerMs: number;
+  readonly #requiresCompleteClaims: boolean;
   readonly #writeEvent: EventWriter;
 
   constructor({
@@ -89,36 +91,103 @@ export class RedisTickets implements Tickets {
     this.#scripts = new RedisScripts(redis);
     this.#seals = new TicketSeals(sealers, logger);
     this.#keys = createTicketKeys(prefix);
-    this.#commands = new TicketCommands({
-      keys: this.#keys,
-      seals: this.#seals,
-      guardMs: milliseconds(failoverGuardSeconds),
-      usedMarkerMs: milliseconds(usedMarkerSeconds),
-      requiresCompleteClaims,
-      writeEvent,
-    });
+    this.#guardMs = milliseconds(failoverGuardSeconds);
+    this.#usedMarkerMs = milliseconds(usedMarkerSeconds);
+    this.#requiresCompleteClaims = requiresCompleteClaims;
     this.#writeEvent = writeEvent;
   }
 
   issue: Tickets['issue'] = async (kind, request) => {
     assertRecordable(request);
-    const { claim, correlationId } = request;
-    const chain = beginChain(correlationId, shardOfText(claim?.name ?? correlationId));
+    const { context, detail, challenge, notice, claim, correlationId } = request;
+    const { ttlSeconds, chainSeconds, chainRecord, chainLabels = [], events } = request;
+    const shard = shardOfText(claim?.name ?? correlationId);
+    const chain = beginChain(correlationId, shard);
     const text = nameTicket(chain);
-    const reply = await this.#scripts.run(...this.#commands.issue({ kind, text, chain }, request));
-    return readIssue(reply, text);
+    const keys = this.#keys;
+    const claimed = claim && keys.claim(shard, claim.name);
+    const reply = await this.#scripts.run(
+      issueScript,
+      [
+        keys.ticket(shard, kind, text),
+        keys.notice(shard, kind, text),
+        keys.chainRecord(shard, correlationId),
+        ...keys.common(shard, kind),
+        ...(claimed === undefined ? [] : [claimed.claims]),
+        ...(claimed === undefined || !this.#requiresCompleteClaims ? [] : [keys.claimsComplete(shard)]),
+        ...chainLabels.map((label) => keys.labelled(shard, { owner: chainRecord?.owner ?? '', label })),
+      ],
+      [
+        this.#guardMs,
+        milliseconds(ttlSeconds),
+        millisecondsOrNone(chainSeconds),
+        ...listOf([
+          'correlationid',
+          correlationId,
+          'context',
+          this.#seals.sealContext({ kind, chain }, context),
+          ...detailFields(this.#seals, { kind, text }, detail),
+          ...challengeFields(challenge),
+        ]),
+        ...noticeArguments(this.#seals, { kind, text }, notice),
+        ...claimArguments(claim, claimed),
+        ...listOf(Object.entries(chainRecord ?? {}).flat()),
+        ...listOf(eventTexts(this.#writeEvent, events)),
+        ...(request.chainLabels === undefined ? [] : [correlationId]),
+      ],
+    );
+    if (reply === 'incomplete')
+      throw new RedisUnavailable('Redis lost its data. Identifiers are being restored. Try again', {
+        retryAfterSeconds: 2,
+      });
+    return reply === 'claimed' ? { outcome: 'claimed' } : { outcome: 'issued', ticket: text };
   };
 
   issueAdditional: Tickets['issueAdditional'] = async (kind, request) => {
-    const chainOfLive = readChain(request.live.ticket);
-    if (chainOfLive === undefined) return { outcome: 'unknown' };
-    const { shard, correlationId } = chainOfLive;
+    const { live, context, challenge, ttlSeconds, limit, proof } = request;
+    const { shard, correlationId } = readChain(live.ticket) ?? {};
+    if (shard === undefined || correlationId === undefined) return { outcome: 'unknown' };
     const chain = beginChain(correlationId, shard);
     const ticket = nameTicket(chain);
+    const keys = this.#keys;
     const reply = await this.#scripts.run(
-      ...this.#commands.issueAdditional({ kind, text: ticket, chain }, request),
+      issueAdditionalScript,
+      [
+        keys.ticket(shard, live.kind, live.ticket),
+        keys.chain(shard),
+        keys.ticket(shard, kind, ticket),
+        ...keys.guard(shard, kind),
+        ...(proof === undefined ? [] : [keys.proof(shard, correlationId, proof.name)]),
+      ],
+      [
+        this.#guardMs,
+        milliseconds(ttlSeconds),
+        ...listOf(live.proofs),
+        limit.tickets,
+        milliseconds(limit.seconds),
+        ...listOf([
+          'correlationid',
+          correlationId,
+          'context',
+          this.#seals.sealContext({ kind, chain }, context),
+          ...challengeFields(challenge),
+        ]),
+        ...proofArguments(proof, drawAttempt()),
+      ],
     );
-    return readAdditionalIssue(reply, { ticket, correlationId });
+    const [outcome, waitMs] = textsOf(reply);
+    switch (outcome) {
+      case 'issued':
+        return { outcome, ticket, correlationId };
+      case 'limited':
+        return { outcome, waitSeconds: Number(waitMs) / 1000, correlationId };
+      case 'unknown':
+      case 'mismatch':
+      case 'used-proof':
+        return { outcome };
+      default:
+        throw new Error(`The script returned the unknown outcome ${String(outcome)}`);
+    }
   };
 
   redeem: Tickets['redeem'] = async (kind, ticket, request) => {
@@ -126,16 +195,44 @@ export class RedisTickets implements Tickets {
     const chain = readChain(ticket);
     if (chain === undefined) return { outcome: 'unknown' };
     const presented = { kind, text: ticket, chain };
-    const { successor } = request;
-    const next = successor === undefined ? undefined : this.#seals.nameSuccessor(successor, presented);
-    const reply = await this.#scripts.run(...this.#commands.redeem(presented, request, next));
-    return readRedemption(reply, { seals: this.#seals, presented }, (derivedBy) =>
-      // A repetition returns the successor that was derived before, even if the keys have been rotated since.
-      successor === undefined || derivedBy === undefined
-        ? next
-        : derivedBy
-            .split(' ')
-            .reduce((text, id) => this.#seals.nameSuccessor(successor, { ...presented, text }, id), ticket),
+    const { shard, correlationId } = chain;
+    const { proofs = [], proof, limit, successor, repeatableSeconds, events } = request;
+    const { repeatableAfterUseSeconds = repeatableSeconds } = request;
+    const next = successor && this.#seals.nameSuccessor(successor, presented);
+    const attempt = drawAttempt();
+    const keys = this.#keys;
+    const reply = await this.#scripts.run(
+      redeemScript,
+      [
+        keys.ticket(shard, kind, ticket),
+        keys.notice(shard, kind, ticket),
+        keys.used(shard, kind, ticket),
+        keys.answer(shard, kind, attempt),
+        keys.chain(shard),
+        ...keys.common(shard, kind),
+        ...(successor === undefined || next === undefined ? [] : [keys.ticket(shard, successor.kind, next)]),
+        ...(repeatableSeconds === undefined ? [] : [keys.repeatable(shard, kind, ticket)]),
+        ...(proof === undefined ? [] : [keys.proof(shard, correlationId, proof.name)]),
+        ...(limit === undefined ? [] : [keys.redemptions(shard, kind, correlationId)]),
+      ],
+      [
+        this.#guardMs,
+        answerLifetimeMs,
+        this.#usedMarkerMs,
+        usedUntilChainEnds.has(kind) ? '1' : '',
+        ...listOf(proofs),
+        ...successorArguments(this.#seals, successor, next),
+        ...listOf(eventTexts(this.#writeEvent, events, correlationId)),
+        millisecondsOrNone(repeatableSeconds),
+        millisecondsOrNone(repeatableAfterUseSeconds),
+        repeatableSeconds === undefined ? '' : this.#seals.currentKeyId(successor?.kind ?? kind),
+        ...proofArguments(proof, attempt),
+        limit?.redemptions ?? '',
+        ...revocationArguments(request, correlationId, this.#writeEvent),
+      ],
+    );
+    return this.#readRedemption(reply, presented, (derivedBy) =>
+      successor && derivedBy ? this.#seals.nameAgain(successor, presented, derivedBy) : next,
     );
   };
 
@@ -149,81 +246,45 @@ export class RedisTickets implements Tickets {
     return this.#seals.open({ kind, text: ticket, chain }, { correlationId, context, detail, endsInMs });
   };
 
-  claim: Tickets['claim'] = async (name, { forSeconds, events }) => {
-    const shard = shardOfText(name);
-    const { presented, outbox, committed } = this.#keys;
-    const reply = await this.#scripts.run(
-      claimScript,
-      [presented(shard, name), outbox(shard), committed(shard)],
-      [drawAttempt(), milliseconds(forSeconds), ...listOf(eventTexts(this.#writeEvent, events))],
-    );
-    return reply === 'claimed';
-  };
-
-  useChain: Tickets['useChain'] = async (correlationId, { proof, limit, events }) => {
-    const shard = shardOfText(correlationId);
-    const keys = this.#keys;
-    const attempt = drawAttempt();
-    const once =
-      proof === undefined ? keys.appended(shard, attempt) : keys.proof(shard, correlationId, proof.name);
-    const reply = await this.#scripts.run(
-      useChainScript,
-      [keys.uses(shard, correlationId), once, keys.outbox(shard), keys.committed(shard)],
-      [
-        attempt,
-        proof === undefined ? answerLifetimeMs : milliseconds(proof.forSeconds),
-        limit.uses,
-        milliseconds(limit.seconds),
-        ...listOf(eventTexts(this.#writeEvent, events, correlationId)),
-      ],
-    );
-    return readChainUse(reply);
-  };
-
-  revokeChain: Tickets['revokeChain'] = async (
-    correlationId,
-    { forSeconds, events, owner = '', claim = correlationId },
-  ) => {
-    const shard = shardOfText(claim);
-    const { chain, chainRecord, outbox, committed } = this.#keys;
-    const reply = await this.#scripts.run(
-      revokeChainScript,
-      [chain(shard, correlationId), chainRecord(shard, correlationId), outbox(shard), committed(shard)],
-      [milliseconds(forSeconds), owner, ...listOf(eventTexts(this.#writeEvent, events, correlationId))],
-    );
-    return reply === 'revoked';
-  };
-
-  isChainRevoked: Tickets['isChainRevoked'] = async (correlationId) => {
-    const chain = this.#keys.chain(shardOfText(correlationId), correlationId);
-    return (await this.#scripts.run(isChainRevokedScript, [chain], [])) === 1;
-  };
-
-  findChainOf: Tickets['findChainOf'] = async (kind, ticket) => {
-    const chain = readChain(ticket);
-    if (chain === undefined) return undefined;
-    const { shard } = chain;
-    const keys = [this.#keys.ticket(shard, kind, ticket), this.#keys.used(shard, kind, ticket)];
-    const reply = await this.#scripts.run(findChainOfScript, keys, []);
-    return typeof reply === 'string' ? reply : undefined;
-  };
-
-  findChainRecord: Tickets['findChainRecord'] = async (correlationId) => {
-    const key = this.#keys.chainRecord(shardOfText(correlationId), correlationId);
-    const [owner, audience] = textsOf(await this.#scripts.run(findChainRecordScript, [key], []));
-    return owner === undefined || audience === undefined ? undefined : { owner, audience };
-  };
-
-  findChains: Tickets['findChains'] = async (selection) => {
-    assertLabelled(selection);
-    const { owner, labels } = selection;
-    const { chain, labelled } = this.#keys;
-    const replies = await Promise.all(
-      shards.map((shard) => {
-        const ofLabels = labels.map((label) => labelled(shard, { owner, label }));
-        return this.#scripts.run(findChainsScript, [chain(shard), ...ofLabels], []);
-      }),
-    );
-    return replies.flatMap((reply) => listIn(reply).map(String));
-  };
+  /**
+   * Reads the reply of redeem.lua, and opens the content of the ticket.
+   * @param successorBy returns the successor that was derived with the keys that have the given ids, one
+   * after the other
+   */
+  #readRedemption(
+    reply: unknown,
+    presented: PresentedTicket,
+    successorBy: (keyIds?: string) => string | undefined,
+  ): Redemption {
+    const { correlationId } = presented.chain;
+    const [outcome, text = '', endsInMs, context, detail, derivedBy] = textsOf(reply);
+    switch (outcome) {
+      case 'redeemed':
+      case 'repeated': {
+        const opened = this.#seals.open(presented, { correlationId: text, context, detail, endsInMs });
+        if (opened === undefined) return { outcome: 'unknown' };
+        return { outcome, ...opened, ...withoutUndefined({ successor: successorBy(derivedBy) }) };
+      }
+      case 'used':
+      case 'mismatch':
+        return { outcome, correlationId, ...this.#seals.openNotice(presented, text) };
+      case 'unknown':
+        return { outcome, ...this.#seals.openNotice(presented, text) };
+      case 'used-proof':
+        return { outcome };
+      case 'exhausted':
+        return { outcome, correlationId, ...chainEnd(endsInMs) };
+      case 'guarded':
+        throw new RedisUnavailable(
+          'Redis has restarted or failed over. Older tickets are not accepted yet. Try again',
+          { retryAfterSeconds: Math.ceil(Number(text) / 1000) },
+        );
+      default:
+        throw new Error(`The script returned the unknown outcome ${String(outcome)}`);
+    }
+  }
 }
+
+/** Returns the items of a list, with undefined in place of items that are not text. */
+const textsOf = (reply: unknown): readonly (string | undefined)[] =>
+  listIn(reply).map((item) => (typeof item === 'string' ? item : undefined));

@@ -1,7 +1,6 @@
 import { drawBytes, type Sealer } from '@clinical-launch/crypto/sealing';
 import type { Shard } from '@clinical-launch/redis/redis-scripts';
 import {
-  type ChainSelection,
   type FoundTicket,
   type IssueRequest,
   type RedeemRequest,
@@ -122,6 +121,16 @@ export class TicketSeals {
   }
 
   /**
+   * Returns the ticket that was derived before, even if the keys have been rotated since.
+   * @param keyIds the ids, separated by spaces, of the keys that derived it and the successors between
+   */
+  nameAgain(successor: Successor, presented: PresentedTicket, keyIds: string): string {
+    return keyIds
+      .split(' ')
+      .reduce((text, id) => this.nameSuccessor(successor, { ...presented, text }, id), presented.text);
+  }
+
+  /**
    * Opens the stored content of a ticket. If the content was not sealed for this ticket, returns `undefined`
    * and logs an error: the store was changed, or a sealing key was removed too early.
    */
@@ -134,8 +143,7 @@ export class TicketSeals {
       const context = sealer.open(contextPurpose, sealed.context ?? '', placeOfChain(chain));
       const detail =
         sealed.detail === undefined ? undefined : sealer.open(detailPurpose, sealed.detail, [kind, text]);
-      const end = sealed.endsInMs === undefined ? {} : { chainEndsInSeconds: Number(sealed.endsInMs) / 1000 };
-      return { context, detail, correlationId, ...end };
+      return { context, detail, correlationId, ...chainEnd(sealed.endsInMs) };
     } catch (error) {
       this.#logger?.error(
         { correlationId, kind, err: error },
@@ -173,6 +181,10 @@ export class TicketSeals {
   }
 }
 
+/** Returns the seconds until a chain ends, from the milliseconds that a script returned; none without an end. */
+export const chainEnd = (endsInMs: string | undefined): { readonly chainEndsInSeconds?: number } =>
+  endsInMs === undefined ? {} : { chainEndsInSeconds: Number(endsInMs) / 1000 };
+
 const placeOfChain = ({ correlationId, secret }: Chain) => [correlationId, secret];
 
 /**
@@ -187,11 +199,6 @@ export function assertRecordable({ chainRecord, chainLabels, chainSeconds, claim
   }
   if (chainSeconds === undefined || claim !== undefined)
     throw new TypeError('A chain with a record must have an end and must not begin with a claim');
-}
-
-/** Checks that a selection has a label, because only labels are indexed. @throws TypeError */
-export function assertLabelled({ labels }: ChainSelection): void {
-  if (labels.length === 0) throw new TypeError('A search for chains needs a label');
 }
 
 /**

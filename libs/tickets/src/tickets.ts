@@ -1,4 +1,5 @@
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
+import type { ChainRecord, SingleUse } from './chains.ts';
 
 /**
  * The purpose of a ticket. A ticket that is presented as another kind is `unknown`. All tickets with the same
@@ -44,16 +45,6 @@ export type Claim = {
 };
 
 /**
- * The record of a chain, stored from its first ticket to its absolute end, even if the chain is revoked.
- * Stored unencrypted: it contains no secret and nothing about a patient.
- */
-export type ChainRecord = {
-  /** The caller that began the chain. It may revoke the chain by its correlation id. */
-  readonly owner: string;
-  readonly audience: string;
-};
-
-/**
  * A notice for the holder of a refused ticket, for instance the address of a page that explains what to do.
  * Contains nothing about a patient.
  */
@@ -85,7 +76,7 @@ export type IssueRequest = {
    */
   readonly chainRecord?: ChainRecord;
   /**
-   * The labels under which `findChains` finds the chain until its end, stored in the same step. Redis stores
+   * The labels under which `Chains.list` finds the chain until its end, stored in the same step. Redis stores
    * only hashes of labels. Requires `chainRecord`.
    */
   readonly chainLabels?: readonly string[];
@@ -100,16 +91,6 @@ export type IssueRequest = {
 };
 
 export type Issue = { readonly outcome: 'issued'; readonly ticket: string } | { readonly outcome: 'claimed' };
-
-/**
- * A proof of possession that counts once in each chain. It is used up in the same step as the change that it
- * allows. A request with a used proof changes nothing.
- */
-export type SingleUse = {
-  readonly name: string;
-  /** The seconds until the proof expires. */
-  readonly forSeconds: number;
-};
 
 export type AdditionalIssueRequest = {
   /** The live ticket, which stays live. One of the proofs must equal its challenge. */
@@ -259,66 +240,4 @@ export interface Tickets {
     ticket: string,
     options?: { extendSeconds?: number },
   ): Promise<FoundTicket | undefined>;
-  /**
-   * Claims a name for a limited time, for instance the `jti` of a signed assertion. If the name was free,
-   * appends the events to the outbox in the same step and resolves with true.
-   */
-  claim(
-    name: string,
-    request: { readonly forSeconds: number; readonly events: readonly CloudEvent[] },
-  ): Promise<boolean>;
-  /**
-   * Counts one use of a chain, for instance a use of an access token, which outlives the tickets of the
-   * chain. Appends the events of the use to the outbox in the same step.
-   */
-  useChain(correlationId: string, request: ChainUse): Promise<ChainUseOutcome>;
-  /**
-   * Ends a chain: every ticket with this correlation id becomes `unknown`, for at least the given time. The
-   * time must cover the longest-lived ticket or token of the chain. If the chain was not revoked before,
-   * appends the events to the outbox in the same step, under this correlation id. With `owner`, revokes only
-   * a chain whose record names this owner. Returns whether `owner` may revoke the chain; always true without
-   * `owner`.
-   */
-  revokeChain(correlationId: string, request: ChainRevocation): Promise<boolean>;
-  /** Returns whether the chain was revoked, for tokens that outlive the tickets (access tokens). */
-  isChainRevoked(correlationId: string): Promise<boolean>;
-  /**
-   * Returns the correlation id of a ticket that is live or was used, even if its chain was revoked. Changes
-   * nothing.
-   */
-  findChainOf(kind: TicketKind, ticket: string): Promise<string | undefined>;
-  /** Returns the record of a chain, until its absolute end, even if it was revoked. */
-  findChainRecord(correlationId: string): Promise<ChainRecord | undefined>;
-  /**
-   * Returns the correlation ids of an owner's chains that have all of these labels, except chains that have
-   * ended or were revoked. Finds every chain whose first ticket was issued before the call.
-   * @throws TypeError without a label
-   */
-  findChains(selection: ChainSelection): Promise<readonly string[]>;
 }
-
-export type ChainSelection = { readonly owner: string; readonly labels: readonly string[] };
-
-export type ChainUse = {
-  readonly proof?: SingleUse | undefined;
-  /** The maximum number of uses in a window that starts with the first use. */
-  readonly limit: { readonly uses: number; readonly seconds: number };
-  readonly events: readonly CloudEvent[];
-};
-
-export type ChainUseOutcome =
-  | { readonly outcome: 'accepted' }
-  /**
-   * Nothing was stored. `used-proof`: the `proof` was used before for this chain. `limited`: the limit is
-   * reached.
-   */
-  | { readonly outcome: 'used-proof' }
-  | { readonly outcome: 'limited'; readonly waitSeconds: number };
-
-export type ChainRevocation = {
-  readonly forSeconds: number;
-  readonly events: readonly CloudEvent[];
-  readonly owner?: string;
-  /** The name of the claim, if the chain began with a claim. The name determines the shard. */
-  readonly claim?: string;
-};

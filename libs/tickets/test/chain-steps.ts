@@ -30,8 +30,8 @@ export function createChainSteps(under: () => TicketsUnderTest) {
   const isLive = async (kind: TicketKind, ticket: string) =>
     (await under().tickets.find(kind, ticket)) !== undefined;
   const revoke = (correlationId: string, forSeconds = 60, events: CloudEvent[] = []) =>
-    under().tickets.revokeChain(correlationId, { forSeconds, events });
-  const isRevoked = (correlationId: string) => under().tickets.isChainRevoked(correlationId);
+    under().chains.revoke(correlationId, { forSeconds, events });
+  const isRevoked = (correlationId: string) => under().chains.isRevoked(correlationId);
   const sentOf = async (events: CloudEvent[]) => {
     const mine = new Set(events.map(({ id }) => id));
     return (await under().outbox()).filter(({ id }) => mine.has(id));

@@ -428,14 +428,14 @@ export function describeChains({ under, event, waiting }: Parts): void {
     });
 
     it('can be revoked repeatedly, but only by its owner', async () => {
-      const { tickets } = under();
+      const { chains } = under();
       const record = { owner: 'host one', audience: 'partner' };
       const { ticket, correlationId } = await issue('launch-identifier', {
         chainSeconds: 60,
         chainRecord: record,
       });
       const end = (owner: string, id = correlationId, events: CloudEvent[] = []) =>
-        tickets.revokeChain(id, { forSeconds: 60, events, owner });
+        chains.revoke(id, { forSeconds: 60, events, owner });
       const sent = [event(correlationId), event(correlationId), event(correlationId)];
       expect(await end('host two', correlationId, sent.slice(0, 1))).toBe(false);
       expect(await end('host one', randomUUID())).toBe(false);
@@ -457,7 +457,7 @@ export function describeChains({ under, event, waiting }: Parts): void {
         const session = successorOf(await redeem('launch-token', ticket, { successor }));
         const sent = [event(correlationId), event(correlationId)];
         for (const each of sent) {
-          await under().tickets.revokeChain(correlationId, { forSeconds: 60, events: [each], claim });
+          await under().chains.revoke(correlationId, { forSeconds: 60, events: [each], claim });
         }
         expect(await isLive('launch-session', session)).toBe(false);
         expect(await sentOf(sent)).toEqual(sent.slice(0, 1));
@@ -465,26 +465,24 @@ export function describeChains({ under, event, waiting }: Parts): void {
     });
 
     waiting.it('has a stored record until it ends, even if it was revoked', async () => {
-      const { tickets } = under();
+      const { chains } = under();
       const chainRecord = { owner: 'host', audience: 'partner' };
       const { correlationId } = await issue('launch-identifier', { chainSeconds: 3, chainRecord });
       await revoke(correlationId);
-      expect(await tickets.findChainRecord(correlationId)).toEqual(chainRecord);
-      expect(await tickets.findChainRecord(randomUUID())).toBeUndefined();
+      expect(await chains.findRecord(correlationId)).toEqual(chainRecord);
+      expect(await chains.findRecord(randomUUID())).toBeUndefined();
       await under().pass(3.1);
-      expect(await tickets.findChainRecord(correlationId)).toBeUndefined();
+      expect(await chains.findRecord(correlationId)).toBeUndefined();
     });
 
     waiting.it(
       'cannot be revoked by its owner after its end; a chain record requires `chainSeconds` and excludes a claim',
       async () => {
-        const { tickets } = under();
+        const { chains } = under();
         const chainRecord = { owner: 'host', audience: 'partner' };
         const { correlationId } = await issue('launch-identifier', { chainSeconds: 1, chainRecord });
         await under().pass(1.1);
-        expect(await tickets.revokeChain(correlationId, { forSeconds: 60, events: [], owner: 'host' })).toBe(
-          false,
-        );
+        expect(await chains.revoke(correlationId, { forSeconds: 60, events: [], owner: 'host' })).toBe(false);
         const claim = { name: 'c', holder: 'h', ttlSeconds: 60 };
         await expect(issue('launch-identifier', { chainRecord })).rejects.toThrow(TypeError);
         await expect(issue('launch-identifier', { chainSeconds: 60, chainRecord, claim })).rejects.toThrow(
@@ -501,7 +499,7 @@ export function describeChains({ under, event, waiting }: Parts): void {
         return { ...chain, owner };
       };
       const found = async (owner: string, ...labels: string[]) =>
-        (await under().tickets.findChains({ owner, labels })).toSorted();
+        (await under().chains.list({ owner, labels })).toSorted();
 
       it('is found by its owner and by all of its labels, but not by other labels or owners', async () => {
         const { owner, correlationId: one } = await begin(['user a', 'practice b']);
@@ -557,15 +555,15 @@ export function describeChains({ under, event, waiting }: Parts): void {
     });
 
     it('can be found by its live, used or revoked ticket', async () => {
-      const { tickets } = under();
+      const { chains } = under();
       const { ticket, correlationId } = await issue('launch-identifier');
-      const find = () => tickets.findChainOf('launch-identifier', ticket);
+      const find = () => chains.findOf('launch-identifier', ticket);
       expect(await find()).toBe(correlationId);
       await redeem('launch-identifier', ticket);
       await revoke(correlationId);
       expect(await find()).toBe(correlationId);
-      expect(await tickets.findChainOf('launch-token', ticket)).toBeUndefined();
-      expect(await tickets.findChainOf('launch-identifier', 'nonsense')).toBeUndefined();
+      expect(await chains.findOf('launch-token', ticket)).toBeUndefined();
+      expect(await chains.findOf('launch-identifier', 'nonsense')).toBeUndefined();
     });
 
     waiting.it('stays revoked for the longest requested time', async () => {

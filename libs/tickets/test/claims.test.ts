@@ -2,8 +2,8 @@ import { type RedisClient, RedisUnavailable, shardOfText } from '@clinical-launc
 import { createRedisLab } from '@clinical-launch/testing/redis/redis-lab';
 import { anIssue, aPrefix, sealers } from '@clinical-launch/testing/ticket-fixtures';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Claims, InMemoryClaims } from '../src/claims.ts';
-import { InMemoryTickets } from '../src/in-memory-tickets.ts';
+import type { Claims } from '../src/claims.ts';
+import { createInMemoryTickets } from '../src/in-memory-tickets.ts';
 import { RedisClaims } from '../src/redis-claims.ts';
 import { RedisTickets } from '../src/redis-tickets.ts';
 import { createTicketKeys } from '../src/ticket-keys.ts';
@@ -63,11 +63,11 @@ function describeClaims(name: string, create: () => Promise<ClaimsUnderTest>): v
 }
 
 describeClaims('in memory', async () => {
-  const tickets = new InMemoryTickets({
+  const stored = createInMemoryTickets({
     clock: { now: () => Date.now() },
     outbox: { append: async () => undefined },
   });
-  return { tickets, claims: new InMemoryClaims(tickets), stop: async () => undefined };
+  return { ...stored, stop: async () => undefined };
 });
 
 describeClaims('Redis', async () => {

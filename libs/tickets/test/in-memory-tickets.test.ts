@@ -3,19 +3,21 @@ import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { issueTicket, redeemTicket } from '@clinical-launch/testing/ticket-fixtures';
 import { expect, it } from '@jest/globals';
-import { InMemoryTickets } from '../src/in-memory-tickets.ts';
+import { createInMemoryTickets } from '../src/in-memory-tickets.ts';
 import { describeTickets } from './tickets-contract.ts';
 
 function create(usedMarkerSeconds?: number) {
   let now = 0;
   const sent: CloudEvent[] = [];
-  const tickets = new InMemoryTickets({
+  const { tickets, chains, once } = createInMemoryTickets({
     clock: { now: () => now },
     outbox: { append: async (events) => void sent.push(...events) },
     ...withoutUndefined({ usedMarkerSeconds }),
   });
   return {
     tickets,
+    chains,
+    once,
     outbox: async () => sent,
     pass: async (seconds: number) => {
       now += seconds * 1000;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import { describe, expect, it } from '@jest/globals';
 import type { WaitingTests } from '../../testing/test/waiting-tests.ts';
-import type { ChainUse } from '../src/tickets.ts';
+import type { ChainUse } from '../src/chains.ts';
 import { createChainSteps, onReplay, successorOf } from './chain-steps.ts';
 import type { TicketsUnderTest } from './tickets-contract.ts';
 
@@ -18,7 +18,7 @@ const aProof = (forSeconds = 60) => ({ name: `proof ${randomUUID()}`, forSeconds
 export function describeProofs({ under, event, waiting }: Parts): void {
   const { issue, redeem, refresh, isLive, isRevoked, sentOf } = createChainSteps(under);
   const use = (correlationId: string, changes: Partial<ChainUse> = {}) =>
-    under().tickets.useChain(correlationId, { limit: { uses: 100, seconds: 60 }, events: [], ...changes });
+    under().chains.use(correlationId, { limit: { uses: 100, seconds: 60 }, events: [], ...changes });
   const push = (ticket: string, proof: ReturnType<typeof aProof>) =>
     under().tickets.issueAdditional('pushed-request', {
       live: { kind: 'launch-identifier', ticket, proofs: ['c'] },

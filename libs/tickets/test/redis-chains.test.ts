@@ -12,8 +12,10 @@ import { anEvent, anIssue, aPrefix, createTickets } from '@clinical-launch/testi
 import { until } from '@clinical-launch/testing/until';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Redis } from 'ioredis';
+import type { SingleUse } from '../src/chains.ts';
+import { RedisChains } from '../src/redis-chains.ts';
 import { RedisTickets } from '../src/redis-tickets.ts';
-import type { RedeemRequest, Redemption, SingleUse, Tickets } from '../src/tickets.ts';
+import type { RedeemRequest, Redemption, Tickets } from '../src/tickets.ts';
 
 const successor = { kind: 'refresh-token', ttlSeconds: 60, isDerived: true } as const;
 
@@ -43,6 +45,9 @@ const labelled = {
   chainRecord: { owner: 'host', audience: 'partner' },
   chainLabels: ['user dr.jones', 'practice A1'],
 };
+
+/** Returns the chains of the tickets with a prefix. */
+const chainsOf = (prefix: string, client = redis) => new RedisChains({ redis: client, prefix });
 
 const aProof = () => ({ name: randomUUID(), forSeconds: 60 });
 
@@ -76,7 +81,7 @@ describe('a chain in Redis', () => {
     await push(tickets, tokens[0] ?? '');
     await refresh(tickets, tokens[0] ?? '');
     await tickets.issue('launch-identifier', anIssue({ correlationId, ...labelled }));
-    await tickets.revokeChain(correlationId, { forSeconds: 60, events });
+    await chainsOf(prefix).revoke(correlationId, { forSeconds: 60, events });
     const shards = (await redis.keys(`${prefix}*`)).map((key) => key.slice(prefix.length).slice(0, 5));
     expect(shards.length).toBeGreaterThan(8);
     expect(new Set(shards).size).toBe(1);
@@ -90,9 +95,9 @@ describe('a chain in Redis', () => {
     await push(tickets, token);
     await refresh(tickets, token, { repeatableSeconds: 5 });
     await refresh(tickets, token, { proof: { name: 'proof', forSeconds: 60 } });
-    await tickets.useChain(randomUUID(), { limit: { uses: 1, seconds: 60 }, events: [anEvent()] });
+    await chainsOf(prefix).use(randomUUID(), { limit: { uses: 1, seconds: 60 }, events: [anEvent()] });
     await tickets.issue('launch-identifier', anIssue(labelled));
-    await tickets.revokeChain(randomUUID(), { forSeconds: 60, events: [anEvent()] });
+    await chainsOf(prefix).revoke(randomUUID(), { forSeconds: 60, events: [anEvent()] });
     const keys = await redis.keys(`${prefix}*`);
     const repeatable = keys.filter((key) => key.includes(':repeatable:'));
     expect(repeatable).toHaveLength(1);
@@ -122,7 +127,8 @@ describe('a chain in Redis', () => {
   });
 
   it('needs one round trip for each operation', async () => {
-    const tickets = createTickets(redis, aPrefix());
+    const prefix = aPrefix();
+    const tickets = createTickets(redis, prefix);
     const act = async () => {
       const correlationId = randomUUID();
       const token = await issueToken(tickets, correlationId);
@@ -134,10 +140,10 @@ describe('a chain in Redis', () => {
       const onReplay = { revokeForSeconds: 60, events: [anEvent()] };
       const replay = await tickets.redeem('refresh-token', token, { onReplay, events: [] });
       expect(replay).toMatchObject({ outcome: 'used' });
-      await tickets.useChain(correlationId, { limit: { uses: 1, seconds: 60 }, events: [anEvent()] });
+      await chainsOf(prefix).use(correlationId, { limit: { uses: 1, seconds: 60 }, events: [anEvent()] });
       await tickets.issue('launch-identifier', anIssue({ ...labelled, events: [anEvent()] }));
-      await tickets.revokeChain(correlationId, { forSeconds: 60, events: [anEvent()] });
-      expect(await tickets.isChainRevoked(correlationId)).toBe(true);
+      await chainsOf(prefix).revoke(correlationId, { forSeconds: 60, events: [anEvent()] });
+      expect(await chainsOf(prefix).isRevoked(correlationId)).toBe(true);
     };
     await act();
 
@@ -240,7 +246,7 @@ describe('a chain of tickets, when the reply of Redis is lost', () => {
       proxy.cut(1);
       const redemption = await refresh(tickets, token);
       expect(redemption).toMatchObject({ outcome: 'redeemed' });
-      expect(await tickets.isChainRevoked(correlationId)).toBe(false);
+      expect(await chainsOf(prefix, cut).isRevoked(correlationId)).toBe(false);
       expect(await tickets.find('refresh-token', successorOf(redemption))).toBeDefined();
     }
     expect(await new RedisOutbox({ redis, prefix }).committed()).toBe(10);
@@ -276,7 +282,7 @@ describe('a chain of tickets, when the reply of Redis is lost', () => {
     const [one, other, third] = [aProof(), aProof(), aProof()];
     const correlationId = randomUUID();
     const use = () =>
-      tickets.useChain(correlationId, {
+      chainsOf(prefix, cut).use(correlationId, {
         proof: one,
         limit: { uses: 1, seconds: 60 },
         events: [anEvent()],
@@ -309,7 +315,7 @@ describe('a chain of tickets, when the reply of Redis is lost', () => {
     expect(await outbox.committed()).toBe(1);
     const cutsBefore = proxy.cuts;
     proxy.cut(1);
-    await tickets.revokeChain(randomUUID(), { forSeconds: 60, events: [anEvent()] });
+    await chainsOf(prefix, cut).revoke(randomUUID(), { forSeconds: 60, events: [anEvent()] });
     expect(proxy.cuts - cutsBefore).toBe(1);
     expect(await outbox.committed()).toBe(2);
   });
@@ -323,9 +329,9 @@ describe('a chain of tickets, when the reply of Redis is lost', () => {
     const hasClosed = async () => (await redis.keys(`${prefix}*:repeatable:*`)).length === 0;
     const repeated = await refresh(createTickets(losingOneReply(redis, hasClosed), prefix), token);
     expect(repeated).toMatchObject({ outcome: 'repeated', successor: next });
-    expect(await tickets.isChainRevoked(correlationId)).toBe(false);
+    expect(await chainsOf(prefix).isRevoked(correlationId)).toBe(false);
     expect(await refresh(tickets, token)).toEqual({ outcome: 'used', correlationId });
-    expect(await tickets.isChainRevoked(correlationId)).toBe(true);
+    expect(await chainsOf(prefix).isRevoked(correlationId)).toBe(true);
   });
 });
 

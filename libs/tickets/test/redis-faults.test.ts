@@ -15,6 +15,7 @@ import {
 } from '@clinical-launch/testing/ticket-fixtures';
 import { until } from '@clinical-launch/testing/until';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { RedisOnce } from '../src/redis-chains.ts';
 import type { Tickets } from '../src/tickets.ts';
 
 /** Returns the outcome of a redemption, or `unavailable`. */
@@ -76,15 +77,15 @@ describe('tickets, when the reply of Redis is lost', () => {
     expect(await new RedisOutbox({ redis, prefix }).committed()).toBe(1);
   });
 
-  it('answer the retry of a successful claim as successful', async () => {
+  it('answer the retry of a successful use of a name as successful', async () => {
     const prefix = aPrefix();
-    const tickets = createTickets(redis, prefix);
-    const claim = (name: string) => tickets.claim(name, { forSeconds: 60, events: [anEvent()] });
+    const once = new RedisOnce({ redis, prefix });
+    const use = (name: string) => once.use(name, { forSeconds: 60, events: [anEvent()] });
     // Loads the script into the server first, so that the proxy cuts the reply of a script that ran.
-    await claim('assertion 1');
+    await use('assertion 1');
     proxy.cut(1);
-    expect(await claim('assertion 2')).toBe(true);
-    expect(await claim('assertion 2')).toBe(false);
+    expect(await use('assertion 2')).toBe(true);
+    expect(await use('assertion 2')).toBe(false);
     expect(await new RedisOutbox({ redis, prefix }).committed()).toBe(2);
   });
 

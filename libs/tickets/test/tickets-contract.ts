@@ -2,6 +2,7 @@ import { type CloudEvent, createEvent } from '@clinical-launch/contracts/events/
 import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createWaitingTests } from '../../testing/test/waiting-tests.ts';
+import type { Chains, Once } from '../src/chains.ts';
 import type { IssueRequest, Tickets } from '../src/tickets.ts';
 import { describeAdditionalTickets } from './additional-contract.ts';
 import { describeChains } from './chains-contract.ts';
@@ -10,6 +11,8 @@ import { describeProofs } from './proofs-contract.ts';
 /** An implementation of `Tickets`, as the suite uses it. */
 export type TicketsUnderTest = {
   readonly tickets: Tickets;
+  readonly chains: Chains;
+  readonly once: Once;
   /** Returns all events of the outbox, in order. */
   outbox(): Promise<readonly CloudEvent[]>;
   /** Advances this implementation's clock. */
@@ -256,15 +259,15 @@ export function describeTickets(name: string, create: () => Promise<TicketsUnder
         const name = freshClaim();
         const events = Array.from({ length: 20 }, () => event(guid(6)));
         const claims = await Promise.all(
-          events.map((each) => under.tickets.claim(name, { forSeconds: 3, events: [each] })),
+          events.map((each) => under.once.use(name, { forSeconds: 3, events: [each] })),
         );
         expect(claims.filter(Boolean)).toHaveLength(1);
         const mine = new Set(events.map(({ id }) => id));
         const sent = (await under.outbox()).filter(({ id }) => mine.has(id));
         expect(sent).toEqual([events[claims.indexOf(true)]]);
         await under.pass(3.1);
-        expect(await under.tickets.claim(name, { forSeconds: 1, events: [] })).toBe(true);
-        expect(await under.tickets.claim(freshClaim(), { forSeconds: 1, events: [] })).toBe(true);
+        expect(await under.once.use(name, { forSeconds: 1, events: [] })).toBe(true);
+        expect(await under.once.use(freshClaim(), { forSeconds: 1, events: [] })).toBe(true);
       },
     );
 

@@ -11,6 +11,7 @@ import { openRedisOutbox } from '@clinical-launch/process/redis-relays';
 import { openRevocationsPart } from '@clinical-launch/process/revocations-part';
 import { openSealers } from '@clinical-launch/process/sealing-keys';
 import { readTogether } from '@clinical-launch/runtime/environment';
+import { RedisChains, RedisOnce } from '@clinical-launch/tickets/redis-chains';
 import { createFollowingVerifier } from '@clinical-launch/trust/access-tokens';
 import { issuerPolicies } from '@clinical-launch/trust/issuer-policies';
 import { RedisRevokedTokens } from '@clinical-launch/trust/redis-revoked-tokens';
@@ -52,6 +53,8 @@ await runProcess({
       registry,
       storage,
       tickets,
+      chains: new RedisChains(location),
+      once: new RedisOnce(location),
       revokedTokens,
       limiter: createSharedRateLimiter({ ...location, service: tools.name }),
       attempts: createAttempts({ limits, clock, logger }),

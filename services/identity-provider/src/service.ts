@@ -12,6 +12,7 @@ import type { Clock } from '@clinical-launch/runtime/clock';
 import type { Logger } from '@clinical-launch/runtime/logger';
 import { meter as getMeter } from '@clinical-launch/runtime/metrics';
 import type { Storage } from '@clinical-launch/storage/storage';
+import type { Chains, Once } from '@clinical-launch/tickets/chains';
 import type { Tickets } from '@clinical-launch/tickets/tickets';
 import type { AccessTokenVerifier } from '@clinical-launch/trust/access-tokens';
 import { assertProductionRegistry } from '@clinical-launch/trust/production-registry';
@@ -38,6 +39,8 @@ export type IdentityProviderDependencies = {
   readonly registry: RegistrySource;
   readonly storage: Storage;
   readonly tickets: Tickets;
+  readonly chains: Chains;
+  readonly once: Once;
   readonly revokedTokens: RevokedTokens;
   readonly events: Outbox;
   readonly clock: Clock;
@@ -68,7 +71,7 @@ export async function identityProvider(
   provided: IdentityProviderDependencies,
 ): Promise<Service> {
   const { publicUrl, audience, isProduction, clientCertificateHeader, pseudonyms } = config;
-  const { registry, events, clock, tickets, sealers } = provided;
+  const { registry, events, clock, tickets, chains, sealers } = provided;
   if (isProduction) assertProductionRegistry(registry.current());
   const realms = createRealms(followRegistry(registry, (current) => realmsByName(current, publicUrl)));
   const keyRing = await KeyRing.open({
@@ -105,7 +108,7 @@ export async function identityProvider(
   const worker = startLogoutDelivery({ ...dependencies, logouts });
   const consumer = onChainRevoked({
     realms,
-    tickets,
+    chains,
     async add(logout) {
       if (await logouts.add(logout, clock.now())) worker.nudge();
     },

@@ -4,6 +4,7 @@ import { runProcess } from '@clinical-launch/process/process';
 import { openRedisParts } from '@clinical-launch/process/redis-parts';
 import { openSealers } from '@clinical-launch/process/sealing-keys';
 import { readTogether } from '@clinical-launch/runtime/environment';
+import { RedisChains } from '@clinical-launch/tickets/redis-chains';
 import { openTokenVerifier } from '@clinical-launch/trust/access-tokens';
 import { desktopIssuerPolicies } from '@clinical-launch/trust/issuer-policies';
 import { readTrust } from '@clinical-launch/trust/trust';
@@ -29,13 +30,13 @@ await runProcess({
         revocations: undefined,
       }),
     );
-    const { location, tickets, refusals } = tools.own(await openRedisParts(tools));
+    const { location, refusals } = tools.own(await openRedisParts(tools));
     const limiter = createSharedRateLimiter({ ...location, service: tools.name });
     const service = resourceApi(config, {
       ...tools,
       tokens,
       registry,
-      tickets,
+      chains: new RedisChains(location),
       limiter,
       sealers,
     });

@@ -6,7 +6,7 @@ import { publishDocument } from '@clinical-launch/http/published-document';
 import type { RateLimiter } from '@clinical-launch/limits/rate-limit';
 import type { Service } from '@clinical-launch/process/service';
 import type { Clock } from '@clinical-launch/runtime/clock';
-import type { Tickets } from '@clinical-launch/tickets/tickets';
+import type { Chains } from '@clinical-launch/tickets/chains';
 import type { AccessTokenVerifier } from '@clinical-launch/trust/access-tokens';
 import type { RegistrySource } from '@clinical-launch/trust/registry-file';
 import type { ResourceApiConfig } from './config.ts';
@@ -23,7 +23,7 @@ import { createRevocations } from './store/revocations.ts';
 export type ResourceApiDependencies = {
   /** Accepts only tokens of desktop realms. */
   readonly tokens: AccessTokenVerifier;
-  readonly tickets: Pick<Tickets, 'isChainRevoked' | 'useChain'>;
+  readonly chains: Pick<Chains, 'isRevoked' | 'use'>;
   /** The sealer that decrypts the launch context in the access token. */
   readonly sealers: Pick<Sealers, 'access-token'>;
   readonly limiter: RateLimiter;
@@ -37,9 +37,9 @@ export type ResourceApiDependencies = {
  * are below `/resource`, and the FHIR resources are below the issuer of each desktop realm.
  */
 export function resourceApi(config: ResourceApiConfig, provided: ResourceApiDependencies): Service {
-  const { tickets, clock, sealers } = provided;
+  const { chains, clock, sealers } = provided;
   const sealer = sealers['access-token'];
-  const revocations = createRevocations(tickets, clock);
+  const revocations = createRevocations(chains, clock);
   const inFhir = fhirResources(config.namespaces.nhs);
   const endpointOf = (resource: Resource, dialect: ErrorDialect) => {
     const get = getResource(resource, config, { ...provided, sealer, revocations });

@@ -250,7 +250,7 @@ describe('a request that may not read the resource', () => {
 
   it('with a token of a revoked launch receives 401', async () => {
     const sid = randomUUID();
-    await api.tickets.revokeChain(sid, { forSeconds: 3600, events: [] });
+    await api.chains.revoke(sid, { forSeconds: 3600, events: [] });
     const token = await api.sign({ sid });
     await expectOutcome(await api.getFhir(patient, { token }), 401, 'login');
   });

@@ -163,7 +163,7 @@ describe('the UserInfo endpoint (OpenID Connect Core 1.0 section 5.3)', () => {
 
   it('refuses a forged token, a token for another audience, and the token of a revoked launch', async () => {
     const sid = randomUUID();
-    await api.tickets.revokeChain(sid, { forSeconds: 3600, events: [] });
+    await api.chains.revoke(sid, { forSeconds: 3600, events: [] });
     const key = await createTestKey('test-key');
     const tokens = [api.sign({}, { key }), api.sign({ aud: 'https://other.example' }), api.sign({ sid })];
     for (const token of await Promise.all(tokens))

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Unavailable } from '@clinical-launch/contracts/unavailable';
-import type { Tickets } from '@clinical-launch/tickets/tickets';
+import type { Chains } from '@clinical-launch/tickets/chains';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { startResourceApi } from './running-resource-api.ts';
 
@@ -12,12 +12,12 @@ afterEach(async () => {
 /** Starts a resource API, and counts its queries for revocations. The queries fail while `isAway` is true. */
 async function startWatched() {
   const watched = { questions: 0, isAway: false };
-  const watch = (tickets: Tickets): Pick<Tickets, 'isChainRevoked' | 'useChain'> => ({
-    useChain: (...used) => tickets.useChain(...used),
-    async isChainRevoked(correlationId) {
+  const watch = (chains: Chains): Pick<Chains, 'isRevoked' | 'use'> => ({
+    use: (...used) => chains.use(...used),
+    async isRevoked(correlationId) {
       watched.questions += 1;
       if (watched.isAway) throw new Unavailable('The tickets are away');
-      return tickets.isChainRevoked(correlationId);
+      return chains.isRevoked(correlationId);
     },
   });
   const api = await startResourceApi({ watch });
@@ -31,7 +31,7 @@ describe('the revocation of a launch', () => {
     const sid = randomUUID();
     const token = await api.sign({ sid });
     expect((await api.get('me', { token })).status).toBe(200);
-    await api.tickets.revokeChain(sid, { forSeconds: 3600, events: [] });
+    await api.chains.revoke(sid, { forSeconds: 3600, events: [] });
     api.clock.advance({ seconds: 5 });
     const refused = await api.get('me', { token });
     expect([refused.status, refused.headers.get('www-authenticate')]).toEqual([
@@ -45,7 +45,7 @@ describe('the revocation of a launch', () => {
   it('takes effect at once if it precedes the first request', async () => {
     const api = await startWatched();
     const sid = randomUUID();
-    await api.tickets.revokeChain(sid, { forSeconds: 3600, events: [] });
+    await api.chains.revoke(sid, { forSeconds: 3600, events: [] });
     expect((await api.get('patient', { token: await api.sign({ sid }) })).status).toBe(401);
   });
 

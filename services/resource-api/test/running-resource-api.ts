@@ -8,7 +8,7 @@ import { loopbackNetworks } from '@clinical-launch/http/outbound-settings';
 import { createTestDependencies, serveForTest } from '@clinical-launch/testing/serve';
 import { TestClock } from '@clinical-launch/testing/test-clock';
 import { startTokenIssuer, type TestKey } from '@clinical-launch/testing/token-issuer';
-import type { Tickets } from '@clinical-launch/tickets/tickets';
+import type { Chains } from '@clinical-launch/tickets/chains';
 import { createAccessTokenVerifier } from '@clinical-launch/trust/access-tokens';
 import { desktopIssuerPolicies } from '@clinical-launch/trust/issuer-policies';
 import { fixedRegistry } from '@clinical-launch/trust/registry-file';
@@ -48,14 +48,14 @@ export const fhirIds = {
 
 type StartOptions = {
   readonly config?: Partial<ResourceApiConfig>;
-  /** Wraps the ticket store of the service. */
-  readonly watch?: (tickets: Tickets) => Pick<Tickets, 'isChainRevoked' | 'useChain'>;
+  /** Wraps the chains of the service. */
+  readonly watch?: (chains: Chains) => Pick<Chains, 'isRevoked' | 'use'>;
 };
 
 type ReadOptions = { readonly token?: string | null; readonly method?: string };
 
 /** Starts a resource API with the realms demo/desktop and south/desktop. The test signs their tokens. */
-export async function startResourceApi({ config = {}, watch = (tickets) => tickets }: StartOptions = {}) {
+export async function startResourceApi({ config = {}, watch = (chains) => chains }: StartOptions = {}) {
   const clock = new TestClock();
   const dependencies = createTestDependencies(clock);
   const sealer = createSealer([{ id: 'k1', key: randomBytes(32) }]);
@@ -91,7 +91,7 @@ export async function startResourceApi({ config = {}, watch = (tickets) => ticke
       tokens,
       registry: fixedRegistry(registry),
       sealers: { 'access-token': sealer },
-      tickets: watch(dependencies.tickets),
+      chains: watch(dependencies.chains),
     };
     return [
       {

@@ -6,8 +6,8 @@ import { createServiceRequestReader } from '@clinical-launch/contracts/fhir/serv
 import { defaultNamespaces } from '@clinical-launch/contracts/namespaces';
 import { openSealers } from '@clinical-launch/process/sealing-keys';
 import { connectRedis } from '@clinical-launch/redis/connect-redis';
-import { defaultPrefix, listOf, shardOfText } from '@clinical-launch/redis/redis-scripts';
-import { type Command, issueScript, redeemScript } from '@clinical-launch/tickets/redis-arguments';
+import { defaultPrefix, listOf, type RedisScripts, shardOfText } from '@clinical-launch/redis/redis-scripts';
+import { issueScript, redeemScript } from '@clinical-launch/tickets/redis-tickets';
 import { beginChain, nameTicket, readChain } from '@clinical-launch/tickets/ticket-format';
 import { createTicketKeys } from '@clinical-launch/tickets/ticket-keys';
 import { bodyOf } from '../read-body.ts';
@@ -21,7 +21,8 @@ const readServiceRequest = createServiceRequestReader(defaultNamespaces);
 /** The hashes of the received tokens, as in a cache of verified tokens. This server verifies no token. */
 const verified = new Set<string>();
 
-const run = (...[{ sha1 }, names, args]: Command) => redis.evalsha(sha1, names.length, ...names, ...args);
+const run = (...[{ sha1 }, names, args]: Parameters<RedisScripts['run']>) =>
+  redis.evalsha(sha1, names.length, ...names, ...args);
 
 type Launch = { readonly context: string; readonly name: string };
 

@@ -11,7 +11,7 @@ import { readPatientPseudonyms } from '@clinical-launch/process/patient-pseudony
 import { systemClock as clock } from '@clinical-launch/runtime/clock';
 import { createLogger } from '@clinical-launch/runtime/logger';
 import { openPostgresStorage } from '@clinical-launch/storage/postgres-storage';
-import { InMemoryTickets } from '@clinical-launch/tickets/in-memory-tickets';
+import { createInMemoryTickets } from '@clinical-launch/tickets/in-memory-tickets';
 import { fixedRegistry } from '@clinical-launch/trust/registry-file';
 
 /**
@@ -20,7 +20,7 @@ import { fixedRegistry } from '@clinical-launch/trust/registry-file';
  */
 const logger = createLogger({ level: 'error' });
 const bus = new InProcessBus({ onDeadLetter: () => undefined });
-const tickets = new InMemoryTickets({ clock, outbox: bus });
+const { tickets } = createInMemoryTickets({ clock, outbox: bus });
 const storage = await openPostgresStorage({ url: process.env.DATABASE_URL ?? '', applicationName: 'bench' });
 const sealer = createSealer([{ id: 'bench', key: randomBytes(32) }]);
 const registry = fixedRegistry({ realms: [] });

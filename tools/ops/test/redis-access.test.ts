@@ -13,6 +13,7 @@ import type { RedisClient } from '@clinical-launch/redis/redis-scripts';
 import { wakeRelays } from '@clinical-launch/redis/redis-wakes';
 import { createRedisLab } from '@clinical-launch/testing/redis/redis-lab';
 import { anEvent, createTickets, sealers } from '@clinical-launch/testing/ticket-fixtures';
+import { RedisChains, RedisOnce } from '@clinical-launch/tickets/redis-chains';
 import { RedisClaims } from '@clinical-launch/tickets/redis-claims';
 import { RedisTickets } from '@clinical-launch/tickets/redis-tickets';
 import { RedisRevokedTokens } from '@clinical-launch/trust/redis-revoked-tokens';
@@ -67,6 +68,7 @@ afterAll(async () => {
 const work: Readonly<Record<EventSource, (redis: RedisClient) => Promise<void>>> = {
   'identity-provider': async (redis) => {
     const tickets = createTickets(redis, prefix);
+    const chains = new RedisChains({ redis, prefix });
     const correlationId = randomUUID();
     const owner = { owner: 'host', audience: 'partner' };
     const launch = await issued(
@@ -78,9 +80,9 @@ const work: Readonly<Record<EventSource, (redis: RedisClient) => Promise<void>>>
       }),
     );
     const selection = { owner: 'host', labels: ['user', 'practice'] };
-    expect(await tickets.findChains(selection)).toContain(correlationId);
+    expect(await chains.list(selection)).toContain(correlationId);
     await tickets.find('launch-identifier', launch);
-    await tickets.findChainOf('launch-identifier', launch);
+    await chains.findOf('launch-identifier', launch);
     const pushing = {
       live: { kind: 'launch-identifier', ticket: launch, proofs: [] },
       context: {},
@@ -127,8 +129,8 @@ const work: Readonly<Record<EventSource, (redis: RedisClient) => Promise<void>>>
     await redeemed(tickets.redeem('refresh-token', refresh, { ...repeatable, proof: proof() }));
     await redeemed(tickets.redeem('refresh-token', refresh, { ...repeatable, proof: proof() }));
     await tickets.redeem('authorization-code', code, { onReplay: revoking, events: [] });
-    await tickets.revokeChain(correlationId, { forSeconds: 60, events: [anEvent()], owner: 'host' });
-    expect(await tickets.isChainRevoked(correlationId)).toBe(true);
+    await chains.revoke(correlationId, { forSeconds: 60, events: [anEvent()], owner: 'host' });
+    expect(await chains.isRevoked(correlationId)).toBe(true);
     const guessed = await issued(tickets.issue('launch-identifier', aTicket(randomUUID())));
     const { successor: other = '' } = await redeemed(
       tickets.redeem('launch-identifier', guessed, {
@@ -138,7 +140,7 @@ const work: Readonly<Record<EventSource, (redis: RedisClient) => Promise<void>>>
     );
     const mismatch = { proofs: ['wrong'], onMismatch: { limit: 1, ...revoking }, events: [] };
     await tickets.redeem('authorization-code', other, mismatch);
-    await tickets.claim(randomUUID(), { forSeconds: 10, events: [anEvent()] });
+    await new RedisOnce({ redis, prefix }).use(randomUUID(), { forSeconds: 10, events: [anEvent()] });
     await new RedisOutbox({ redis, prefix }).append([anEvent()]);
     const limits = new RedisLimits({ redis, prefix });
     await limits.failAttempt('client');
@@ -189,13 +191,13 @@ const work: Readonly<Record<EventSource, (redis: RedisClient) => Promise<void>>>
     expect(await tickets.find('launch-session', session)).toBeDefined();
   },
   'resource-api': async (redis) => {
-    const tickets = createTickets(redis, prefix);
-    expect(await tickets.isChainRevoked(randomUUID())).toBe(false);
+    const chains = new RedisChains({ redis, prefix });
+    expect(await chains.isRevoked(randomUUID())).toBe(false);
     const use = { limit: { uses: 2, seconds: 60 }, events: [anEvent()] };
     const proof = { name: randomUUID(), forSeconds: 60 };
     const read = randomUUID();
-    const uses = [await tickets.useChain(read, use), await tickets.useChain(read, { ...use, proof })];
-    uses.push(await tickets.useChain(read, { ...use, proof }), await tickets.useChain(read, use));
+    const uses = [await chains.use(read, use), await chains.use(read, { ...use, proof })];
+    uses.push(await chains.use(read, { ...use, proof }), await chains.use(read, use));
     expect(uses.map(({ outcome }) => outcome)).toEqual(['accepted', 'accepted', 'used-proof', 'limited']);
     await countRequests(redis, 'resource-api');
   },
@@ -226,10 +228,10 @@ const work: Readonly<Record<EventSource, (redis: RedisClient) => Promise<void>>>
   },
 
   operator: async (redis) => {
-    const tickets = createTickets(redis, prefix);
+    const chains = new RedisChains({ redis, prefix });
     const claim = randomUUID();
     for (const owner of [{}, { owner: 'host' }, { claim }]) {
-      await tickets.revokeChain(randomUUID(), { forSeconds: 60, events: [anEvent()], ...owner });
+      await chains.revoke(randomUUID(), { forSeconds: 60, events: [anEvent()], ...owner });
     }
     await new RedisOutbox({ redis, prefix }).append([anEvent()]);
     const isRelayed = await followOutbox({ redis, prefix });

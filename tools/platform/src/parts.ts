@@ -12,8 +12,9 @@ import type { BusPart } from '@clinical-launch/process/rabbitmq-part';
 import type { RedisPartOptions } from '@clinical-launch/process/redis-parts';
 import type { Logger } from '@clinical-launch/runtime/logger';
 import { openEmbeddedStorage } from '@clinical-launch/storage/embedded-storage';
-import { type Claims, InMemoryClaims } from '@clinical-launch/tickets/claims';
-import { InMemoryTickets } from '@clinical-launch/tickets/in-memory-tickets';
+import type { Chains, Once } from '@clinical-launch/tickets/chains';
+import type { Claims } from '@clinical-launch/tickets/claims';
+import { createInMemoryTickets } from '@clinical-launch/tickets/in-memory-tickets';
 import type { Tickets } from '@clinical-launch/tickets/tickets';
 import { InMemoryRevokedTokens } from '@clinical-launch/trust/in-memory-revoked-tokens';
 import type { RevokedTokens } from '@clinical-launch/trust/revoked-tokens';
@@ -22,13 +23,17 @@ import type { RevokedTokens } from '@clinical-launch/trust/revoked-tokens';
 // tenth of the start time and of the memory.
 
 export type TicketParts = RunningPart & {
-  readonly tickets: Tickets;
-  readonly events: Outbox;
-  readonly claims: Claims;
-  readonly revokedTokens: RevokedTokens;
-  readonly endedSessions: RevokedTokens;
-  readonly limiter: RateLimiter;
-  readonly attempts: Attempts;
+  readonly dependencies: {
+    readonly tickets: Tickets;
+    readonly chains: Chains;
+    readonly once: Once;
+    readonly events: Outbox;
+    readonly claims: Claims;
+    readonly revokedTokens: RevokedTokens;
+    readonly endedSessions: RevokedTokens;
+    readonly limiter: RateLimiter;
+    readonly attempts: Attempts;
+  };
   readonly refusals: Refusals;
   /** Starts publishing events from the outboxes to the bus, until the returned part is stopped. */
   readonly startRelay: () => RunningPart;
@@ -44,12 +49,14 @@ async function openOnRedis(options: TicketPartOptions): Promise<TicketParts> {
   const [
     { openRedisParts },
     { openRedisOutbox, startRedisRelays },
+    { RedisChains, RedisOnce },
     { RedisClaims },
     { RedisRevokedTokens },
     { createSharedRateLimiter },
   ] = await Promise.all([
     import('@clinical-launch/process/redis-parts'),
     import('@clinical-launch/process/redis-relays'),
+    import('@clinical-launch/tickets/redis-chains'),
     import('@clinical-launch/tickets/redis-claims'),
     import('@clinical-launch/trust/redis-revoked-tokens'),
     import('@clinical-launch/limits/shared-rate-limit'),
@@ -58,32 +65,40 @@ async function openOnRedis(options: TicketPartOptions): Promise<TicketParts> {
   const { location, limits } = parts;
   const claims = new RedisClaims(location);
   return {
-    ...parts,
-    events: openRedisOutbox(parts, options),
-    claims,
-    revokedTokens: new RedisRevokedTokens(location),
-    endedSessions: new RedisRevokedTokens({ ...location, list: 'ended-sessions' }),
-    limiter: createSharedRateLimiter({ ...location, service: options.name }),
-    attempts: createAttempts({ ...options, limits }),
+    dependencies: {
+      tickets: parts.tickets,
+      chains: new RedisChains(location),
+      once: new RedisOnce(location),
+      events: openRedisOutbox(parts, options),
+      claims,
+      revokedTokens: new RedisRevokedTokens(location),
+      endedSessions: new RedisRevokedTokens({ ...location, list: 'ended-sessions' }),
+      limiter: createSharedRateLimiter({ ...location, service: options.name }),
+      attempts: createAttempts({ ...options, limits }),
+    },
+    refusals: parts.refusals,
     checks: { ...parts.checks, claims: () => claims.areComplete() },
     startRelay: () => startRedisRelays(parts, options.bus, options),
+    stop: () => parts.stop(),
   };
 }
 
 function createInMemory({ environment, clock, logger, bus }: TicketPartOptions): TicketParts {
   const outbox: Outbox = { append: (events) => bus.publish(events) };
-  const tickets = new InMemoryTickets({ clock, outbox });
+  const { tickets, ...others } = createInMemoryTickets({ clock, outbox });
   const { mostEvents, ...refusing } = readRefusalSettings(environment);
   const limits = new InMemoryLimits({ clock, outbox, mostEvents });
   const refusals = createRefusals({ ...refusing, limits, clock, logger });
   return {
-    tickets: countTickets(tickets),
-    events: outbox,
-    claims: new InMemoryClaims(tickets),
-    revokedTokens: new InMemoryRevokedTokens({ clock, outbox }),
-    endedSessions: new InMemoryRevokedTokens({ clock, outbox }),
-    limiter: createRateLimiter(clock),
-    attempts: createAttempts({ limits, clock, logger }),
+    dependencies: {
+      ...others,
+      tickets: countTickets(tickets),
+      events: outbox,
+      revokedTokens: new InMemoryRevokedTokens({ clock, outbox }),
+      endedSessions: new InMemoryRevokedTokens({ clock, outbox }),
+      limiter: createRateLimiter(clock),
+      attempts: createAttempts({ limits, clock, logger }),
+    },
     refusals,
     checks: {},
     startRelay: () => ({ checks: {}, stop: async () => undefined }),

@@ -185,7 +185,7 @@ async function connectParts({
   const { bus } = busPart;
   const ticketParts = await chooseTicketParts({ ...options, bus, sealers, requiresCompleteClaims: true });
   // The list is polled in real time, so its age counts in real time, even if a test moves the clock.
-  const revocationsPart = await openRevocationsPart(ticketParts, { clock: systemClock, logger });
+  const revocationsPart = await openRevocationsPart(ticketParts.dependencies, { clock: systemClock, logger });
   const fetchOutbound = createOutboundFetch({ allowedNetworks: readAllowedNetworks(environment) });
   const trust = { publicUrl, audience, identityProviderUrl: `${platformUrl}/idp` };
   const verifierOf = (policies: typeof issuerPolicies) =>
@@ -196,15 +196,12 @@ async function connectParts({
       policiesOf: (current) => policies(current, trust),
       fetchOutbound,
     });
-  const { tickets, claims, limiter, attempts, events, refusals } = ticketParts;
-  const { revokedTokens, endedSessions } = ticketParts;
   const { storage } = storagePart;
   const own = { clock, logger, registry, directories, sealers, bus, storage, fetchOutbound };
-  const onTickets = { tickets, revokedTokens, endedSessions, claims, limiter, attempts, events };
   return {
-    dependencies: { ...own, ...onTickets, tokens: verifierOf(issuerPolicies) },
+    dependencies: { ...own, ...ticketParts.dependencies, tokens: verifierOf(issuerPolicies) },
     desktopTokens: verifierOf(desktopIssuerPolicies),
-    refusals,
+    refusals: ticketParts.refusals,
     checks: { ...storagePart.checks, ...ticketParts.checks, ...revocationsPart.checks },
     startRelay: ticketParts.startRelay,
     async stop() {

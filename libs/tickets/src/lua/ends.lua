@@ -13,6 +13,13 @@ local function expire(key, ttl_ms, ends_at)
   if ends_at then redis.call('PEXPIREAT', key, ends_at, 'LT') end
 end
 
+-- Stores a ticket. The `history` of its first write is compared when the ticket is redeemed (redeem.lua).
+local function store(ticket, history, fields, ttl_ms, ends_at)
+  redis.call('HSET', ticket, 'history', history, unpack(fields))
+  if ends_at then redis.call('HSET', ticket, 'endsat', ends_at) end
+  expire(ticket, ttl_ms, ends_at)
+end
+
 -- Returns the milliseconds until a chain ends, as text. For a chain without an end, returns false, which
 -- Redis sends as nil.
 local function left_ms(ends_at)

@@ -40,7 +40,5 @@ redis.call('HSET', live, 'beside', name, 'besideat', table.concat(times, ' '))
 
 local history = current_history()
 note_history(history_key, guard, history, guard_ms)
-redis.call('HSET', ticket, 'history', history, unpack(fields))
-if ends_at then redis.call('HSET', ticket, 'endsat', ends_at) end
-expire(ticket, ttl_ms, ends_at)
+store(ticket, history, fields, ttl_ms, ends_at)
 return { 'issued' }

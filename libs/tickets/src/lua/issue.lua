@@ -35,10 +35,8 @@ end
 -- No refusal follows: from here on, the ticket is issued.
 local history = current_history()
 note_history(history_key, guard, history, guard_ms)
-redis.call('HSET', ticket, 'history', history, unpack(fields))
 local ends_at = end_after(chain_ms)
-if ends_at then redis.call('HSET', ticket, 'endsat', ends_at) end
-expire(ticket, ttl_ms, ends_at)
+store(ticket, history, fields, ttl_ms, ends_at)
 if notice_content ~= '' then redis.call('SET', notice, notice_content, 'PX', notice_ms) end
 if #record_fields > 0 then
   redis.call('HSET', record, unpack(record_fields))

@@ -162,10 +162,8 @@ if repeatable then
 end
 redis.call('PEXPIRE', answer, remember_ms)
 if successor then
-  redis.call('HSET', successor, 'history', history, 'correlationid', correlationid, 'context', context,
-    unpack(successor_fields))
-  if ends_at then redis.call('HSET', successor, 'endsat', ends_at) end
-  expire(successor, successor_ttl_ms, ends_at)
+  local inherited = { 'correlationid', correlationid, 'context', context, unpack(successor_fields) }
+  store(successor, history, inherited, successor_ttl_ms, ends_at)
 end
 append_events(stream, committed, events)
 return { 'redeemed', correlationid, left_ms(ends_at), context, detail }

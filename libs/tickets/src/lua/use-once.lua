@@ -1,15 +1,15 @@
--- Claims a name for a limited time and appends the events of the claim. If the name is taken, changes
+-- Uses up a name for a limited time and appends the events of the use. If the name is used up, changes
 -- nothing.
--- KEYS: claim, stream, committed
--- Answers 'claimed' or 'taken'.
+-- KEYS: name, stream, committed
+-- Answers 'used' or 'used-before'.
 
-local claim, stream, committed = unpack(KEYS)
+local name, stream, committed = unpack(KEYS)
 local attempt, for_ms = next_argument(), next_argument()
 local events = next_list()
 
-if redis.call('SET', claim, attempt, 'PX', for_ms, 'NX') then
+if redis.call('SET', name, attempt, 'PX', for_ms, 'NX') then
   append_events(stream, committed, events)
-  return 'claimed'
+  return 'used'
 end
--- `attempt` identifies the request, so a request that is retried after a lost reply finds its own claim.
-return redis.call('GET', claim) == attempt and 'claimed' or 'taken'
+-- `attempt` identifies the request, so a request that is retried after a lost reply finds its own use.
+return redis.call('GET', name) == attempt and 'used' or 'used-before'

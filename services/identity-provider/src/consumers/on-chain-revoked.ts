@@ -1,7 +1,7 @@
 import { type CloudEvent, eventConsumers } from '@clinical-launch/contracts/events/cloud-event';
 import type { Consumer } from '@clinical-launch/events/event-bus';
 import { currentTraceparent } from '@clinical-launch/runtime/tracing';
-import type { Tickets } from '@clinical-launch/tickets/tickets';
+import type { Chains } from '@clinical-launch/tickets/chains';
 import type { Realms } from '../domain/realms.ts';
 import type { NewLogout } from '../store/logouts.ts';
 
@@ -9,7 +9,7 @@ const revoked = 'desktop.chain.revoked.v1';
 
 type Dependencies = {
   readonly realms: Realms;
-  readonly tickets: Pick<Tickets, 'findChainRecord'>;
+  readonly chains: Pick<Chains, 'findRecord'>;
   readonly add: (logout: NewLogout) => Promise<void>;
 };
 
@@ -18,14 +18,14 @@ type Dependencies = {
  * `backchannelLogoutUri` and did not revoke the launch itself. Reads the partner from the stored record of
  * the launch, because another client may have sent the request that revoked the launch.
  */
-export function onChainRevoked({ realms, tickets, add }: Dependencies): Consumer {
+export function onChainRevoked({ realms, chains, add }: Dependencies): Consumer {
   return {
     name: 'desktop-logout',
     ...eventConsumers['desktop-logout'],
     async handle(event) {
       if (!isRevoked(event) || event.data.reason === 'revoked_by_client') return;
       const { id: messageId, correlationid: launchId, data } = event;
-      const record = await tickets.findChainRecord(launchId);
+      const record = await chains.findRecord(launchId);
       // If there is no record, the launch has reached its absolute end, so no session is left to log out.
       if (record === undefined) return;
       const partner = realms.find(data.realm.split('/'))?.desktop?.partners.get(record.audience);

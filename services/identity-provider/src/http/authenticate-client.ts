@@ -6,7 +6,7 @@ import { authorizationOf } from '@clinical-launch/http/request-target';
 import type { Attempts } from '@clinical-launch/limits/attempts';
 import type { RateLimiter } from '@clinical-launch/limits/rate-limit';
 import type { Clock } from '@clinical-launch/runtime/clock';
-import type { SingleUse, Tickets } from '@clinical-launch/tickets/tickets';
+import type { Once, SingleUse } from '@clinical-launch/tickets/chains';
 import { type ClientCertificate, clientCertificateOf } from '@clinical-launch/trust/proof-of-possession';
 import { hasCertificates, isCertificateOf } from '../domain/client-certificates.ts';
 import { checkClientSecret } from '../domain/client-secrets.ts';
@@ -18,7 +18,7 @@ import type { FormExchange, NamedExchange } from './realm-guards.ts';
 
 type ClientAuthenticationDependencies = {
   readonly findClientKeys: FindClientKeys;
-  readonly tickets: Pick<Tickets, 'claim'>;
+  readonly once: Once;
   readonly events: Outbox;
   readonly clock: Clock;
   /** Delays guesses of secrets. */
@@ -95,7 +95,7 @@ async function proveClient(exchange: Authenticating): Promise<AuthenticatedClien
     clientId: parameters.get('client_id'),
     now: dependencies.clock.now(),
   });
-  return { client, commit: (events) => useUp(dependencies.tickets, singleUse, events) };
+  return { client, commit: (events) => useUp(dependencies.once, singleUse, events) };
 }
 
 /**
@@ -103,12 +103,12 @@ async function proveClient(exchange: Authenticating): Promise<AuthenticatedClien
  * @throws TokenRefusal if the credential was already used
  */
 export async function useUp(
-  tickets: Pick<Tickets, 'claim'>,
+  once: Once,
   { name, forSeconds }: SingleUse,
   events: readonly CloudEvent[],
   clientId?: string,
 ): Promise<void> {
-  if (await tickets.claim(name, { forSeconds, events })) return;
+  if (await once.use(name, { forSeconds, events })) return;
   throw new TokenRefusal('used_assertion', { clientId });
 }
 

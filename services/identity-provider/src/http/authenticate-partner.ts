@@ -50,7 +50,7 @@ async function findPartner(
       now: dependencies.clock.now(),
     });
     await countAuthenticated(client, dependencies, exchange);
-    await useUp(dependencies.tickets, singleUse, [], client.clientId);
+    await useUp(dependencies.once, singleUse, [], client.clientId);
     return client;
   }
   if (authorization !== undefined || parameters.has('client_secret')) {

@@ -1,7 +1,7 @@
 import { guidForm } from '@clinical-launch/contracts/schema';
 import { sendStatus } from '@clinical-launch/http/answer';
 import { type Handler, textParameter } from '@clinical-launch/http/endpoint';
-import type { Tickets } from '@clinical-launch/tickets/tickets';
+import type { Chains } from '@clinical-launch/tickets/chains';
 import { launchOwner, revocationSeconds } from '../domain/desktop-chain.ts';
 import { unknownLaunch } from '../errors.ts';
 import { behindHost, type HostDependencies } from './issue-launch.ts';
@@ -14,15 +14,15 @@ import type { DesktopExchange } from './realm-guards.ts';
  * unknown launch and for a launch of another host.
  */
 export function endLaunch(
-  dependencies: HostDependencies & { readonly tickets: Tickets },
+  dependencies: HostDependencies & { readonly chains: Chains },
 ): Handler<DesktopExchange> {
-  const { tickets } = dependencies;
+  const { chains } = dependencies;
   return behindHost(dependencies, async (exchange) => {
     const { realm, host, response, call } = exchange;
-    const launchId = await findLaunchId(tickets, textParameter(exchange, 'id'));
+    const launchId = await findLaunchId(chains, textParameter(exchange, 'id'));
     if (launchId === undefined) throw unknownLaunch();
     const data = { realm: realm.name, reason: 'ended_by_host' } as const;
-    const isEnded = await tickets.revokeChain(launchId, {
+    const isEnded = await chains.revoke(launchId, {
       owner: launchOwner(realm, host),
       forSeconds: revocationSeconds(realm),
       events: [call.event('desktop.chain.revoked.v1', data)],
@@ -33,7 +33,7 @@ export function endLaunch(
   });
 }
 
-async function findLaunchId(tickets: Tickets, id: string): Promise<string | undefined> {
+async function findLaunchId(chains: Chains, id: string): Promise<string | undefined> {
   const guid = id.toLowerCase();
-  return guidForm.test(guid) ? guid : tickets.findChainOf('launch-identifier', id);
+  return guidForm.test(guid) ? guid : chains.findOf('launch-identifier', id);
 }

@@ -4,7 +4,7 @@ import { sendJson } from '@clinical-launch/http/answer';
 import { readJson } from '@clinical-launch/http/body';
 import type { Handler } from '@clinical-launch/http/endpoint';
 import { ServiceError } from '@clinical-launch/http/errors';
-import type { ChainRevocation, Tickets } from '@clinical-launch/tickets/tickets';
+import type { ChainRevocation, Chains } from '@clinical-launch/tickets/chains';
 import type { EndedLaunches } from '../domain/answers.ts';
 import { launchOwner, revocationSeconds } from '../domain/desktop-chain.ts';
 import { type Ending, labelsOf, readEnding } from '../domain/launch-selection.ts';
@@ -14,7 +14,7 @@ import type { DesktopExchange } from './realm-guards.ts';
 /** The accepted content types and size of a request to end launches. */
 export const endingBody = { types: ['application/json'], limitBytes: 8 * 1024 };
 
-type Dependencies = HostDependencies & { readonly tickets: Tickets; readonly events: Outbox };
+type Dependencies = HostDependencies & { readonly chains: Chains; readonly events: Outbox };
 
 /**
  * Ends all live launches that the host application requested for a user, a practice or a partner application:
@@ -23,7 +23,7 @@ type Dependencies = HostDependencies & { readonly tickets: Tickets; readonly eve
  * and a repeated request ends the remaining launches.
  */
 export function endLaunches(dependencies: Dependencies): Handler<DesktopExchange> {
-  const { tickets, events } = dependencies;
+  const { chains, events } = dependencies;
   return behindHost(dependencies, async (exchange) => {
     const { realm, host, response, call } = exchange;
     const { reason, ...selection } = validate(await readJson(exchange, endingBody));
@@ -32,8 +32,8 @@ export function endLaunches(dependencies: Dependencies): Handler<DesktopExchange
     await events.append([call.event('launches.ended.v1', { ...because, issuer, clientId, selection })]);
 
     const owner = launchOwner(realm, host);
-    const launchIds = await tickets.findChains({ owner, labels: labelsOf(selection) });
-    const ended = await revokeAll(tickets, launchIds, () => ({
+    const launchIds = await chains.list({ owner, labels: labelsOf(selection) });
+    const ended = await revokeAll(chains, launchIds, () => ({
       owner,
       forSeconds: revocationSeconds(realm),
       events: [call.event('desktop.chain.revoked.v1', { ...because, reason: 'ended_by_host' })],
@@ -57,14 +57,14 @@ const concurrency = 100;
 
 /** Revokes launches. Returns the number of launches that had not reached their absolute end. */
 async function revokeAll(
-  tickets: Tickets,
+  chains: Chains,
   launchIds: readonly string[],
   revocation: () => ChainRevocation,
 ): Promise<number> {
   let ended = 0;
   for (let at = 0; at < launchIds.length; at += concurrency) {
     const some = launchIds.slice(at, at + concurrency);
-    const outcomes = await Promise.all(some.map((launchId) => tickets.revokeChain(launchId, revocation())));
+    const outcomes = await Promise.all(some.map((launchId) => chains.revoke(launchId, revocation())));
     ended += outcomes.filter(Boolean).length;
   }
   return ended;

@@ -7,6 +7,7 @@ import { sendJson } from '@clinical-launch/http/answer';
 import type { Handler } from '@clinical-launch/http/endpoint';
 import { authorizationOf } from '@clinical-launch/http/request-target';
 import type { RateLimiter } from '@clinical-launch/limits/rate-limit';
+import type { Chains } from '@clinical-launch/tickets/chains';
 import type { Tickets } from '@clinical-launch/tickets/tickets';
 import { type AccessTokenVerifier, assertRight } from '@clinical-launch/trust/access-tokens';
 import { clientCertificateOf } from '@clinical-launch/trust/proof-of-possession';
@@ -25,7 +26,8 @@ import { pickParameters, type RealmExchange, readTokenForm } from './realm-guard
 export const introspectionRight = 'token.introspect';
 
 type IntrospectDependencies = {
-  readonly tickets: Tickets;
+  readonly tickets: Pick<Tickets, 'find'>;
+  readonly chains: Chains;
   readonly revokedTokens: Pick<RevokedTokens, 'has'>;
   readonly tokens: AccessTokenVerifier;
   readonly findOwnToken: FindOwnToken;
@@ -126,9 +128,9 @@ function openContext(
 async function hasEnded(
   { sid, jti, client_id }: JWTPayload,
   { clients }: IssuingRealm,
-  { tickets, revokedTokens }: Pick<IntrospectDependencies, 'tickets' | 'revokedTokens'>,
+  { chains, revokedTokens }: Pick<IntrospectDependencies, 'chains' | 'revokedTokens'>,
 ): Promise<boolean> {
-  if (typeof sid === 'string') return await tickets.isChainRevoked(sid);
+  if (typeof sid === 'string') return await chains.isRevoked(sid);
   // The tokens of a client that was removed from the registry are inactive.
   if (typeof client_id !== 'string' || !clients.has(client_id) || jti === undefined) return true;
   return await revokedTokens.has(jti);

@@ -10,6 +10,7 @@ import type { RateLimiter } from '@clinical-launch/limits/rate-limit';
 import { pageHeaders } from '@clinical-launch/pages/page-headers';
 import type { Pages } from '@clinical-launch/pages/templates';
 import type { Clock } from '@clinical-launch/runtime/clock';
+import type { Chains, Once } from '@clinical-launch/tickets/chains';
 import type { Tickets } from '@clinical-launch/tickets/tickets';
 import type { AccessTokenVerifier } from '@clinical-launch/trust/access-tokens';
 import type { RevokedTokens } from '@clinical-launch/trust/revoked-tokens';
@@ -38,6 +39,8 @@ export type RouteDependencies = {
   readonly findClientKeys: FindClientKeys;
   readonly findOwnToken: FindOwnToken;
   readonly tickets: Tickets;
+  readonly chains: Chains;
+  readonly once: Once;
   readonly revokedTokens: RevokedTokens;
   readonly tokens: AccessTokenVerifier;
   /** Calls launch URLs. */

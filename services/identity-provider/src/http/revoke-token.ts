@@ -1,6 +1,7 @@
 import { sendStatus } from '@clinical-launch/http/answer';
 import { behind, type Handler } from '@clinical-launch/http/endpoint';
 import { authorizationOf } from '@clinical-launch/http/request-target';
+import type { Chains } from '@clinical-launch/tickets/chains';
 import type { Tickets } from '@clinical-launch/tickets/tickets';
 import { clientCertificateOf } from '@clinical-launch/trust/proof-of-possession';
 import type { RevokedTokens } from '@clinical-launch/trust/revoked-tokens';
@@ -26,7 +27,8 @@ import {
 } from './realm-guards.ts';
 
 type RevokeDependencies = SenderDependencies & {
-  readonly tickets: Tickets;
+  readonly tickets: Pick<Tickets, 'find'>;
+  readonly chains: Chains;
   readonly revokedTokens: RevokedTokens;
   readonly findOwnToken: FindOwnToken;
 };
@@ -93,7 +95,7 @@ async function revokeLaunch(
     throw new TokenRefusal('no_authentication');
   call.adopt(held.chain);
   const data = { realm: realm.name, reason: 'revoked_by_client' } as const;
-  await dependencies.tickets.revokeChain(held.chain, {
+  await dependencies.chains.revoke(held.chain, {
     forSeconds: revocationSeconds(realm),
     events: [call.event('desktop.chain.revoked.v1', data)],
   });

@@ -11,7 +11,7 @@ import { behind, type Exchange, type Handler, type RefusalAudit } from '@clinica
 import { ServiceError, tooMany } from '@clinical-launch/http/errors';
 import { authorizationOf } from '@clinical-launch/http/request-target';
 import type { RateLimiter } from '@clinical-launch/limits/rate-limit';
-import type { Tickets } from '@clinical-launch/tickets/tickets';
+import type { Chains } from '@clinical-launch/tickets/chains';
 import type { AccessTokenVerifier, Caller } from '@clinical-launch/trust/access-tokens';
 import type { DpopProof } from '@clinical-launch/trust/dpop-proof';
 import { invalidToken } from '@clinical-launch/trust/invalid-token';
@@ -24,7 +24,7 @@ import { addressOf, idOf, realmOf } from './addresses.ts';
 type GetResourceDependencies = {
   readonly tokens: AccessTokenVerifier;
   readonly sealer: Pick<Sealer, 'open'>;
-  readonly tickets: Pick<Tickets, 'useChain'>;
+  readonly chains: Pick<Chains, 'use'>;
   readonly revocations: Revocations;
   /** Limits the requests of each client across all replicas. */
   readonly limiter: RateLimiter;
@@ -44,7 +44,7 @@ type CallerExchange = Exchange & { readonly caller: Caller };
 export function getResource(
   resource: Resource,
   config: ResourceApiConfig,
-  { tokens, tickets, revocations, limiter, sealer }: GetResourceDependencies,
+  { tokens, chains, revocations, limiter, sealer }: GetResourceDependencies,
 ): Handler {
   const verifyCaller = async (exchange: Exchange): Promise<CallerExchange> => {
     const { request, call } = exchange;
@@ -78,7 +78,7 @@ export function getResource(
       throw new ServiceError({ code: 'not_found', message: 'The launch has no resource with this id' });
     const { issuer, clientId } = caller;
     const read = { issuer, clientId, tokenId: launch.tokenId, resource: resource.name };
-    await recordRead(tickets, { launch, proof: caller.proof, event: call.event('resource.read.v1', read) });
+    await recordRead(chains, { launch, proof: caller.proof, event: call.event('resource.read.v1', read) });
     response.setHeader('Cache-Control', 'no-store');
     sendText(response, resource.mediaType, JSON.stringify(representation));
   });
@@ -96,14 +96,14 @@ const readLimit = { uses: 300, seconds: 60 };
  * @throws ServiceError 401 for a replayed proof, and 429 for a launch that was read too often
  */
 async function recordRead(
-  tickets: Pick<Tickets, 'useChain'>,
+  chains: Pick<Chains, 'use'>,
   {
     launch: { correlationId },
     proof,
     event,
   }: { launch: LaunchOfToken; proof: DpopProof | undefined; event: CloudEvent },
 ): Promise<void> {
-  const use = await tickets.useChain(correlationId, { proof, limit: readLimit, events: [event] });
+  const use = await chains.use(correlationId, { proof, limit: readLimit, events: [event] });
   switch (use.outcome) {
     case 'accepted':
       return;

@@ -1,5 +1,5 @@
 import type { Clock } from '@clinical-launch/runtime/clock';
-import type { Tickets } from '@clinical-launch/tickets/tickets';
+import type { Chains } from '@clinical-launch/tickets/chains';
 
 export type Revocations = {
   /**
@@ -16,14 +16,14 @@ const believedChains = 10_000;
  * Caches for five seconds whether a launch is revoked, so that a revocation takes effect within five seconds.
  * Concurrent requests share one query. A failure is not cached.
  */
-export function createRevocations(tickets: Pick<Tickets, 'isChainRevoked'>, clock: Clock): Revocations {
+export function createRevocations(chains: Pick<Chains, 'isRevoked'>, clock: Clock): Revocations {
   const asked = new Map<string, { readonly answer: Promise<boolean>; readonly until: number }>();
   return {
     async has(correlationId) {
       const known = asked.get(correlationId);
       if (known !== undefined && clock.now() < known.until) return known.answer;
       if (asked.size >= believedChains) asked.clear();
-      const asking = { answer: tickets.isChainRevoked(correlationId), until: clock.now() + believedMs };
+      const asking = { answer: chains.isRevoked(correlationId), until: clock.now() + believedMs };
       asked.set(correlationId, asking);
       try {
         return await asking.answer;

@@ -11,8 +11,8 @@ import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { launchOwner } from '@clinical-launch/identity-provider/domain/desktop-chain';
 import { followOutbox } from '@clinical-launch/redis/outbox-progress';
 import { RedisOutbox } from '@clinical-launch/redis/redis-outbox';
-import { RedisTickets, type RedisTicketsDependencies } from '@clinical-launch/tickets/redis-tickets';
-import type { ChainRevocation } from '@clinical-launch/tickets/tickets';
+import type { ChainRevocation } from '@clinical-launch/tickets/chains';
+import { RedisChains, type RedisChainsDependencies } from '@clinical-launch/tickets/redis-chains';
 
 /** The criteria, all of which a launch must match. */
 export type LaunchSelection = EventData<'launches.ended.v1'>['selection'];
@@ -35,7 +35,7 @@ export type EndedLaunches = {
 
 type Dependencies = {
   readonly search: SearchAudit;
-  readonly redis: Pick<RedisTicketsDependencies, 'redis' | 'prefix' | 'writeEvent'>;
+  readonly redis: RedisChainsDependencies;
 };
 
 const pauseMs = 250;
@@ -53,7 +53,7 @@ export async function endLaunches(request: EndRequest, dependencies: Dependencie
   const { selection, by, now, waitSeconds } = request;
   const { search, redis } = dependencies;
   const create = createEvents();
-  const tickets = new RedisTickets({ ...redis, sealers: {} });
+  const chains = new RedisChains(redis);
   const isRelayed = await followOutbox(redis);
   const seen = new Set<string>();
   const ended: { launchId: string; partner?: string }[] = [];
@@ -65,7 +65,7 @@ export async function endLaunches(request: EndRequest, dependencies: Dependencie
         if (seen.has(launchId) || !isSelected(entry, selection)) continue;
         seen.add(launchId);
         const { partner, revocation } = endingOf(entry, by, create);
-        const isEnded = await tickets.revokeChain(launchId, revocation);
+        const isEnded = await chains.revoke(launchId, revocation);
         if (isEnded) ended.push({ launchId, ...withoutUndefined({ partner }) });
       }
     }
