@@ -4,6 +4,7 @@ import { openRedisOutbox } from '@clinical-launch/process/redis-relays';
 import { createLogger } from '@clinical-launch/runtime/logger';
 import type { Storage } from '@clinical-launch/storage/storage';
 import type { TestClock } from '@clinical-launch/testing/test-clock';
+import { RedisChains, RedisOnce } from '@clinical-launch/tickets/redis-chains';
 import { runDesktop } from './running-desktop.ts';
 import { deploymentSealer } from './running-identity-provider.ts';
 
@@ -29,11 +30,13 @@ export async function runDesktopOnRedis({ clock, storage, url, prefix }: Options
     sealers: { desktop: deploymentSealer },
   });
   const outbox = openRedisOutbox(parts, { logger });
-  const running = await runDesktop({ clock, storage, replicas: 2, tickets: parts.tickets, events: outbox });
+  const { tickets, location } = parts;
+  const onRedis = { tickets, chains: new RedisChains(location), once: new RedisOnce(location) };
+  const running = await runDesktop({ clock, storage, replicas: 2, onRedis, events: outbox });
   return {
     ...running,
     outbox,
-    redis: parts.location.redis,
+    redis: location.redis,
     async stop() {
       await running.stop();
       await parts.stop();

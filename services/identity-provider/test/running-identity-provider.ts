@@ -11,14 +11,13 @@ import { readPatientPseudonyms } from '@clinical-launch/process/patient-pseudony
 import type { Storage } from '@clinical-launch/storage/storage';
 import { createTestDependencies, serveForTest } from '@clinical-launch/testing/serve';
 import type { TestClock } from '@clinical-launch/testing/test-clock';
-import type { Tickets } from '@clinical-launch/tickets/tickets';
 import { type AccessTokenVerifier, createAccessTokenVerifier } from '@clinical-launch/trust/access-tokens';
 import { issuerPolicies } from '@clinical-launch/trust/issuer-policies';
 import { fixedRegistry, type RegistrySource } from '@clinical-launch/trust/registry-file';
 import type { RevokedTokens } from '@clinical-launch/trust/revoked-tokens';
 import { createLocalJWKSet, type JSONWebKeySet, type JWTPayload, jwtVerify } from 'jose';
 import { hashClientSecret } from '../src/domain/client-secrets.ts';
-import { identityProvider } from '../src/service.ts';
+import { type IdentityProviderDependencies, identityProvider } from '../src/service.ts';
 
 export const audience = 'api://clinical-launch';
 export const scope = `${audience}/.default`;
@@ -45,7 +44,8 @@ type RunOptions = {
   readonly trustedIssuers?: readonly Record<string, unknown>[];
   readonly replicas?: number;
   readonly events?: Outbox;
-  readonly tickets?: Tickets;
+  /** The parts on Redis. By default, they are in memory. */
+  readonly onRedis?: Pick<IdentityProviderDependencies, 'tickets' | 'chains' | 'once'>;
   readonly revokedTokens?: RevokedTokens;
   readonly sealer?: Sealer;
   readonly isProduction?: boolean;
@@ -74,7 +74,7 @@ export async function runIdentityProvider({
   ...given
 }: RunOptions) {
   const dependencies = createTestDependencies(clock);
-  const { events = dependencies.bus, sealer = deploymentSealer, tickets = dependencies.tickets } = given;
+  const { events = dependencies.bus, sealer = deploymentSealer } = given;
   const { revokedTokens = dependencies.revokedTokens } = given;
   // `trustedProxies` lets tests set the address of the caller in a header. The issuers contain the address of
   // the server.
@@ -105,7 +105,7 @@ export async function runIdentityProvider({
       const parts = {
         ...dependencies,
         events,
-        tickets,
+        ...given.onRedis,
         revokedTokens,
         storage,
         sealers: { 'access-token': sealer, 'signing-key': sealer },

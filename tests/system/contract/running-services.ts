@@ -120,6 +120,8 @@ async function createMounts(url: string, { dependencies, storage, failing }: Par
     attempts: createAttempts(dependencies),
     sealers: { 'access-token': sealer, 'signing-key': sealer },
     tickets: failing(dependencies.tickets),
+    chains: failing(dependencies.chains),
+    once: failing(dependencies.once),
     revokedTokens: failing(dependencies.revokedTokens),
     events: failing(dependencies.bus),
     registry: failing({ current: () => registry }),
