@@ -4,7 +4,7 @@ import { createSealers } from '@clinical-launch/crypto/sealing-purposes';
 import { RedisOutbox } from '@clinical-launch/redis/redis-outbox';
 import type { RedisClient } from '@clinical-launch/redis/redis-scripts';
 import { RedisTickets } from '@clinical-launch/tickets/redis-tickets';
-import type { IssueRequest, RedeemRequest, Tickets } from '@clinical-launch/tickets/tickets';
+import type { IssueRequest, RedeemRequest, Redemption, Tickets } from '@clinical-launch/tickets/tickets';
 
 /** Returns a prefix of Redis keys that no other test uses. */
 export const aPrefix = () => `test-${randomUUID()}:`;
@@ -43,6 +43,12 @@ export async function issueTicket(tickets: Tickets, changes?: Partial<IssueReque
 /** Redeems a launch token, by default without proofs, a successor or events. */
 export const redeemTicket = (tickets: Tickets, ticket: string, changes: Partial<RedeemRequest> = {}) =>
   tickets.redeem('launch-token', ticket, { events: [], ...changes });
+
+/** Returns the successor of a redemption. @throws Error with the outcome, if there is none */
+export function successorOf(redemption: Redemption): string {
+  if ('successor' in redemption && redemption.successor !== undefined) return redemption.successor;
+  throw new Error(`no successor: ${redemption.outcome}`);
+}
 
 /** Creates a `RedisTickets` store, with sealing keys that all tests of this process share. */
 export const createTickets = (

@@ -203,7 +203,7 @@ class InMemoryTickets implements Tickets {
     if (next === undefined) return undefined;
     const key = keyOf(next.kind, next.ticket);
     if (this.#store.live.has(key)) return next.ticket;
-    const { redeemedAt = 0 } = this.#store.repeatable.get(key) ?? {};
+    const redeemedAt = this.#store.repeatable.get(key)?.redeemedAt ?? Number.NEGATIVE_INFINITY;
     if (this.#store.clock.now() - redeemedAt >= repeatableAfterUseSeconds * 1000) return undefined;
     return this.#unusedSuccessor({ ...used, ticket: next.ticket }, request);
   }

@@ -9,7 +9,7 @@ import {
 import type { SingleUse } from './chains.ts';
 import type { PresentedTicket, TicketSeals } from './ticket-format.ts';
 import type { ClaimKeys } from './ticket-keys.ts';
-import type { Claim, RedeemRequest, RefusalNotice, Successor } from './tickets.ts';
+import type { Claim, RedeemRequest, RefusalNotice, Successor, TicketKind } from './tickets.ts';
 
 /*
  * The arguments of the scripts issue.lua, issue-additional.lua and redeem.lua. An optional part of a request
@@ -58,6 +58,17 @@ export function successorArguments(
     millisecondsOrNone(chainSeconds),
     ...listOf([...detailFields(seals, { kind, text }, detail), ...challengeFields(challenge)]),
   ];
+}
+
+/** Returns the arguments of a repeatable window, with the id of the key that derives the successor. */
+export function repetitionArguments(
+  seals: TicketSeals,
+  kind: TicketKind,
+  { repeatableSeconds, repeatableAfterUseSeconds = repeatableSeconds, successor }: RedeemRequest,
+): ScriptArgument[] {
+  if (repeatableSeconds === undefined) return ['', '', ''];
+  const windows = [repeatableSeconds, repeatableAfterUseSeconds].map(millisecondsOrNone);
+  return [...windows, seals.currentKeyId(successor?.kind ?? kind)];
 }
 
 /** Returns the arguments of a single-use proof, or placeholders if there is no proof. */

@@ -20,6 +20,7 @@ import {
   detailFields,
   noticeArguments,
   proofArguments,
+  repetitionArguments,
   revocationArguments,
   successorArguments,
 } from './redis-arguments.ts';
@@ -197,7 +198,6 @@ export class RedisTickets implements Tickets {
     const presented = { kind, text: ticket, chain };
     const { shard, correlationId } = chain;
     const { proofs = [], proof, limit, successor, repeatableSeconds, events } = request;
-    const { repeatableAfterUseSeconds = repeatableSeconds } = request;
     const next = successor && this.#seals.nameSuccessor(successor, presented);
     const attempt = drawAttempt();
     const keys = this.#keys;
@@ -223,9 +223,7 @@ export class RedisTickets implements Tickets {
         ...listOf(proofs),
         ...successorArguments(this.#seals, successor, next),
         ...listOf(eventTexts(this.#writeEvent, events, correlationId)),
-        millisecondsOrNone(repeatableSeconds),
-        millisecondsOrNone(repeatableAfterUseSeconds),
-        repeatableSeconds === undefined ? '' : this.#seals.currentKeyId(successor?.kind ?? kind),
+        ...repetitionArguments(this.#seals, kind, request),
         ...proofArguments(proof, attempt),
         limit?.redemptions ?? '',
         ...revocationArguments(request, correlationId, this.#writeEvent),

@@ -144,6 +144,7 @@ export type RedeemRequest = {
    * The repeatable window. For this many seconds after the redemption, a repetition with the same ticket and
    * a correct proof is answered `repeated`, with the same successor. A lost reply or a second tab causes a
    * repetition. The repetition must set this value too. Throws a TypeError unless the successor is derived.
+   * The successors of the successor must be of its kind.
    */
   readonly repeatableSeconds?: number;
   /**

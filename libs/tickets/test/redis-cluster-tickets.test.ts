@@ -4,8 +4,8 @@ import type { RedisClusterServers } from '@clinical-launch/testing/redis/redis-s
 import { aPrefix, createTickets, issueTicket, redeemTicket } from '@clinical-launch/testing/ticket-fixtures';
 import { until } from '@clinical-launch/testing/until';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { redisUnderTest } from './redis-under-test.ts';
 import { describeTickets } from './tickets-contract.ts';
+import { onRedis } from './tickets-under-test.ts';
 
 const lab = createRedisLab();
 let cluster: RedisClusterServers;
@@ -14,9 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => lab.stop());
 
-describeTickets('Redis Cluster of three nodes', async () =>
-  redisUnderTest(await lab.client(cluster.url), async () => undefined),
-);
+describeTickets('Redis Cluster of three nodes', async () => onRedis(await lab.client(cluster.url)));
 
 it('a Redis Cluster refuses some requests while a node is down, and accepts all requests after the node restarts', async () => {
   const { url, servers } = cluster;

@@ -15,11 +15,10 @@ import { RedisOutbox } from '@clinical-launch/redis/redis-outbox';
 import type { RedisClient } from '@clinical-launch/redis/redis-scripts';
 import { openPostgresStorage } from '@clinical-launch/storage/postgres-storage';
 import { createTestDatabase } from '@clinical-launch/testing/test-storage';
-import { aPrefix, createTickets } from '@clinical-launch/testing/ticket-fixtures';
+import { aPrefix, createTickets, successorOf } from '@clinical-launch/testing/ticket-fixtures';
 import { until } from '@clinical-launch/testing/until';
 import type { IssueRequest, TicketKind } from '@clinical-launch/tickets/tickets';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { successorOf } from '../../../libs/tickets/test/chain-steps.ts';
 import { runOpsHere } from './run-ops.ts';
 
 let database: Awaited<ReturnType<typeof createTestDatabase>>;
