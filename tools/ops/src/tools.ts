@@ -54,6 +54,10 @@ export const tools: Tools = {
     summary: 'Checks the manifests of a deployment.',
     load: async () => (await import('./deployment.ts')).deploy,
   },
+  smoke: {
+    summary: 'Launches once as a practice system does, to see that a platform works.',
+    load: async () => (await import('./smoke.ts')).smoke,
+  },
   completion: {
     summary: 'Prints a script that completes commands and options in bash, zsh or fish.',
     load: async () => (await import('./completion.ts')).completionOf(tools),

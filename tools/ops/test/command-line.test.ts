@@ -38,6 +38,7 @@ describe('clinical-launch', () => {
       'migrate',
       'secrets',
       'deploy',
+      'smoke',
       'completion',
       'access',
     ]);
