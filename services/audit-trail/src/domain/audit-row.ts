@@ -1,6 +1,6 @@
 import type { EventType } from '@clinical-launch/contracts/events/catalogue';
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
-import type { StoredWith } from './columns.ts';
+import { columns, columnsWith, type StoredWith } from './columns.ts';
 
 /**
  * Whether a request succeeded, was refused, or failed because of an error of the platform or the receiver.
@@ -8,7 +8,7 @@ import type { StoredWith } from './columns.ts';
 export type AuditOutcome = 'success' | 'refused' | 'failed';
 
 /** The details of a launch. An event without a detail inherits it from the event that started the launch. */
-export type LaunchColumns = Readonly<StoredWith<{ readonly isInherited: true }>>;
+export type LaunchColumns = Readonly<StoredWith<{ readonly inheritedWith: string }>>;
 
 /** A row to be written. */
 export type AuditRow = Readonly<Omit<StoredWith<unknown>, 'sequence' | 'time' | 'outcome'>> & {
@@ -107,23 +107,12 @@ export function outcomesOfType(type: string): readonly [AuditOutcome, ...AuditOu
   return type.endsWith('.refused.v1') ? ['refused', 'failed'] : ['success'];
 }
 
+const inherited = columnsWith('inheritedWith');
+
 /** Completes the columns of an event with the columns of its launch. */
-export function withLaunch(columns: AuditColumns, launch: LaunchColumns): AuditColumns {
-  // The name and the code of a user or practice always come from the same event.
-  const { user_name, user_key, user_display } = columns.user_name === null ? launch : columns;
-  const { practice, practice_name } = columns.practice === null ? launch : columns;
-  return {
-    ...columns,
-    issuer: columns.client_id === null ? launch.issuer : columns.issuer,
-    client_id: columns.client_id ?? launch.client_id,
-    patient: columns.patient ?? launch.patient,
-    action: columns.action ?? launch.action,
-    user_name,
-    user_key,
-    user_display,
-    practice,
-    practice_name,
-  };
+export function withLaunch(row: AuditColumns, launch: LaunchColumns): AuditColumns {
+  const missing = inherited.filter((name) => row[columns[name].inheritedWith] === null);
+  return { ...row, ...Object.fromEntries(missing.map((name) => [name, launch[name]])) };
 }
 
 /**

@@ -3,15 +3,20 @@ type Column = {
   readonly isNullable?: true;
   /** The member of an entry with this value. Absent if searches do not return the column. */
   readonly entry?: string;
-  /** An event without the value inherits it from the event that started its launch. */
-  readonly isInherited?: true;
-  /** Leaves the platform in exported logs. Such columns describe no patient, and no content of an order. */
-  readonly isExported?: true;
+  /** An event that has no value in this column inherits the value from the event that started its launch. */
+  readonly inheritedWith?: 'client_id' | 'user_name' | 'practice' | 'patient' | 'action';
+  /**
+   * The attribute of exported log records with this value. Such columns describe no patient, and no content
+   * of an order.
+   */
+  readonly attribute?: string;
 };
 
 const nullable = { isNullable: true } as const;
-const inherited = { isNullable: true, isInherited: true } as const;
-const exported = { isExported: true } as const;
+// The name and the code of a user or practice always come from the same event.
+const ofClient = { isNullable: true, inheritedWith: 'client_id' } as const;
+const ofUser = { isNullable: true, inheritedWith: 'user_name' } as const;
+const ofPractice = { isNullable: true, inheritedWith: 'practice' } as const;
 
 /**
  * The columns of the log, in the order in which they are hashed. A new column must be last. It also changes
@@ -19,29 +24,35 @@ const exported = { isExported: true } as const;
  */
 export const columns = {
   /** Starts at 1 in each partition and has no gaps. */
-  sequence: { type: 'bigint', entry: 'sequence', ...exported },
-  id: { type: 'uuid', entry: 'id', ...exported },
-  time: { type: 'timestamptz', entry: 'time', ...exported },
-  correlation_id: { type: 'uuid', entry: 'correlationId', ...exported },
+  sequence: { type: 'bigint', entry: 'sequence', attribute: 'clinical_launch.audit.sequence' },
+  id: { type: 'uuid', entry: 'id', attribute: 'cloudevents.event_id' },
+  time: { type: 'timestamptz', entry: 'time' },
+  correlation_id: { type: 'uuid', entry: 'correlationId', attribute: 'clinical_launch.correlation.id' },
   /** The GUID of the launch that the event refers to, if this GUID differs from the correlation id. */
-  launch_id: { type: 'uuid', entry: 'launchId', ...nullable, ...exported },
-  trace_id: { type: 'text', entry: 'traceId', ...exported },
-  source: { type: 'text', entry: 'source', ...exported },
-  type: { type: 'text', entry: 'type', ...exported },
-  outcome: { type: 'text', entry: 'outcome', ...exported },
-  reason: { type: 'text', entry: 'reason', ...nullable, ...exported },
-  status: { type: 'integer', entry: 'status', ...nullable, ...exported },
-  issuer: { type: 'text', entry: 'issuer', ...inherited, ...exported },
-  client_id: { type: 'text', entry: 'client', ...inherited, ...exported },
-  user_name: { type: 'text', entry: 'user', ...inherited, ...exported },
-  user_key: { type: 'text', ...inherited },
-  user_display: { type: 'text', entry: 'userDisplay', ...inherited },
-  practice: { type: 'text', entry: 'practice', ...inherited, ...exported },
-  practice_name: { type: 'text', entry: 'practiceName', ...inherited },
+  launch_id: { type: 'uuid', entry: 'launchId', ...nullable, attribute: 'clinical_launch.launch.id' },
+  trace_id: { type: 'text', entry: 'traceId' },
+  source: { type: 'text', entry: 'source', attribute: 'cloudevents.event_source' },
+  type: { type: 'text', entry: 'type', attribute: 'cloudevents.event_type' },
+  outcome: { type: 'text', entry: 'outcome', attribute: 'clinical_launch.outcome' },
+  reason: { type: 'text', entry: 'reason', ...nullable, attribute: 'clinical_launch.reason' },
+  status: { type: 'integer', entry: 'status', ...nullable, attribute: 'http.response.status_code' },
+  issuer: { type: 'text', entry: 'issuer', ...ofClient, attribute: 'clinical_launch.issuer' },
+  client_id: { type: 'text', entry: 'client', ...ofClient, attribute: 'clinical_launch.client.id' },
+  user_name: { type: 'text', entry: 'user', ...ofUser, attribute: 'user.name' },
+  user_key: { type: 'text', ...ofUser },
+  user_display: { type: 'text', entry: 'userDisplay', ...ofUser },
+  practice: { type: 'text', entry: 'practice', ...ofPractice, attribute: 'clinical_launch.practice' },
+  practice_name: { type: 'text', entry: 'practiceName', ...ofPractice },
   /** A keyed pseudonym, never an identifier. */
-  patient: { type: 'text', entry: 'patient', ...inherited },
-  address: { type: 'text', entry: 'address', ...nullable, ...exported },
-  action: { type: 'text', entry: 'action', ...inherited, ...exported },
+  patient: { type: 'text', entry: 'patient', ...nullable, inheritedWith: 'patient' },
+  address: { type: 'text', entry: 'address', ...nullable, attribute: 'client.address' },
+  action: {
+    type: 'text',
+    entry: 'action',
+    ...nullable,
+    inheritedWith: 'action',
+    attribute: 'clinical_launch.action',
+  },
   order_guid: { type: 'uuid', entry: 'orderGuid', ...nullable },
   order_references: { type: 'text[]', entry: 'orderReferences', ...nullable },
   /** The hash of the identifier that the caller gave to the launch. */
@@ -79,7 +90,7 @@ export type StoredWith<Flag> = {
 export const columnNames = Object.keys(columns) as readonly ColumnName[];
 
 /** Returns the names of the columns that have a flag, in the order of hashing. */
-export const columnsWith = <Flag extends 'entry' | 'isInherited' | 'isExported'>(flag: Flag) =>
+export const columnsWith = <Flag extends 'entry' | 'inheritedWith' | 'attribute'>(flag: Flag) =>
   columnNames.filter((name) => flag in columns[name]) as (keyof StoredWith<Required<Pick<Column, Flag>>>)[];
 
 /** Returns the member of an entry for a column. @throws TypeError if searches do not return the column */

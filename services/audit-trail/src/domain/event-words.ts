@@ -1,5 +1,5 @@
 import type { EventType } from '@clinical-launch/contracts/events/catalogue';
-import { factOf, type LogEntry, numberOf } from './log-entry.ts';
+import { type AuditEntry, factOf, numberOf } from './audit-entry.ts';
 
 /** The groups of events in the search form, in order. */
 export const eventGroups = {
@@ -75,7 +75,7 @@ const eventWords: Readonly<Record<EventType, EventWords>> = {
 
 const known = new Map<string, EventWords>(Object.entries(eventWords));
 
-type Happened = Pick<LogEntry, 'type' | 'event'>;
+type Happened = Pick<AuditEntry, 'type' | 'event'>;
 
 /** Describes a type of event in a few words. */
 export const typeWords = (type: string): string => known.get(type)?.what ?? type;

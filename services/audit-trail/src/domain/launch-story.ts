@@ -1,5 +1,5 @@
+import { type AuditEntry, factOf, numberOf } from './audit-entry.ts';
 import { getFaultWords } from './fault-words.ts';
-import { factOf, type LogEntry, numberOf } from './log-entry.ts';
 
 /** The result of a launch or request, in plain words. */
 export type Verdict = {
@@ -11,11 +11,11 @@ export type Verdict = {
 };
 
 /** Sorts entries by time. */
-export const inOrder = (entries: readonly LogEntry[]): readonly LogEntry[] =>
+export const inOrder = (entries: readonly AuditEntry[]): readonly AuditEntry[] =>
   entries.toSorted((one, other) => one.time.getTime() - other.time.getTime());
 
 /** Returns the GUID of the launch that a request belongs to, if it differs from the request's own GUID. */
-export const launchNamedIn = (entries: readonly LogEntry[], guid: string): string | undefined =>
+export const launchNamedIn = (entries: readonly AuditEntry[], guid: string): string | undefined =>
   entries.find((one) => one.correlationId === guid && one.launchId !== null && one.launchId !== guid)
     ?.launchId ?? undefined;
 
@@ -23,7 +23,7 @@ export const issuedTypes = ['launch.url.issued.v1', 'desktop.launch.issued.v1'];
 const openedTypes = ['launch.token.redeemed.v1', 'desktop.code.issued.v1'];
 
 /** Returns the verdict on a launch or request. @param now milliseconds since 1970 */
-export function verdictOf(entries: readonly LogEntry[], now: number): Verdict {
+export function verdictOf(entries: readonly AuditEntry[], now: number): Verdict {
   const ordered = inOrder(entries);
   const issued = ordered.find(({ type }) => issuedTypes.includes(type));
   const opened = ordered.find(({ type }) => openedTypes.includes(type));
@@ -44,7 +44,7 @@ export function verdictOf(entries: readonly LogEntry[], now: number): Verdict {
   };
 }
 
-function openedWell(ordered: readonly LogEntry[], took: string): Verdict {
+function openedWell(ordered: readonly AuditEntry[], took: string): Verdict {
   const ended = ordered.findLast(({ type }) => type === 'desktop.chain.revoked.v1');
   if (ended !== undefined) return endedVerdict(ended);
   const isSubmitted = ordered.some(({ type }) => type === 'order.submitted.v1');
@@ -58,12 +58,12 @@ function openedWell(ordered: readonly LogEntry[], took: string): Verdict {
   };
 }
 
-function endedVerdict(ended: LogEntry): Verdict {
+function endedVerdict(ended: AuditEntry): Verdict {
   const { cause, advice } = getFaultWords(ended);
   return { kind: 'waiting', title: 'The launch was ended', text: cause, advice };
 }
 
-function unopened(issued: LogEntry, faults: readonly LogEntry[], now: number): Verdict {
+function unopened(issued: AuditEntry, faults: readonly AuditEntry[], now: number): Verdict {
   const ttlSeconds = numberOf(issued, 'ttlSeconds') ?? 0;
   const endsAt = issued.time.getTime() + ttlSeconds * 1000;
   const within = `within ${ttlSeconds} seconds`;
@@ -96,7 +96,7 @@ function unopened(issued: LogEntry, faults: readonly LogEntry[], now: number): V
   };
 }
 
-function refusedVerdict(entry: LogEntry): Verdict {
+function refusedVerdict(entry: AuditEntry): Verdict {
   const { cause, advice } = getFaultWords(entry);
   const count = numberOf(entry, 'count') ?? 1;
   const often = count > 1 ? ` There were ${count} requests like it from the same address.` : '';
@@ -108,7 +108,7 @@ function refusedVerdict(entry: LogEntry): Verdict {
   };
 }
 
-function served(ordered: readonly LogEntry[]): Verdict {
+function served(ordered: readonly AuditEntry[]): Verdict {
   const searched = ordered.find(({ type }) => type === 'audit.searched.v1');
   return {
     kind: 'good',
@@ -137,7 +137,7 @@ const counted = (count: number | string, word: string): string =>
 export type PayloadFault = { readonly path: string; readonly code: string };
 
 /** Returns the faults of the payload that an entry lists. */
-export function payloadFaultsOf({ event: { data } }: Pick<LogEntry, 'event'>): readonly PayloadFault[] {
+export function payloadFaultsOf({ event: { data } }: Pick<AuditEntry, 'event'>): readonly PayloadFault[] {
   const [paths, codes] = ['paths', 'codes'].map((name) => {
     const list: unknown = Object.entries(data).find(([key]) => key === name)?.[1];
     return Array.isArray(list) ? list.map(String) : [];
@@ -146,7 +146,7 @@ export function payloadFaultsOf({ event: { data } }: Pick<LogEntry, 'event'>): r
 }
 
 /** Describes the details of an event, such as the number of tests. Returns undefined if it has no details. */
-export function detailOf(entry: LogEntry): string | undefined {
+export function detailOf(entry: AuditEntry): string | undefined {
   const paths = payloadFaultsOf(entry).map(({ path }) => path);
   const facts = [
     paths.length === 0 ? undefined : `Faults at ${paths.slice(0, 10).join(', ')}`,
@@ -165,7 +165,7 @@ export function detailOf(entry: LogEntry): string | undefined {
 }
 
 const fact = (
-  entry: LogEntry,
+  entry: AuditEntry,
   name: string,
   write: (value: string) => string | undefined,
 ): string | undefined => {

@@ -1,5 +1,5 @@
+import type { AuditEntry } from './audit-entry.ts';
 import { accessWords } from './event-words.ts';
-import type { LogEntry } from './log-entry.ts';
 
 /** The accesses of one user, at one practice and through one client, to a patient's data. */
 export type PatientAccess = {
@@ -15,7 +15,7 @@ export type PatientAccess = {
 };
 
 export type AccessEvent = Pick<
-  LogEntry,
+  AuditEntry,
   'type' | 'time' | 'user' | 'userDisplay' | 'practice' | 'practiceName' | 'client'
 >;
 

@@ -3,11 +3,10 @@ import { type AuditEntry, cursorText } from '../domain/audit-entry.ts';
 import { entryWords, serviceNameOf } from '../domain/event-words.ts';
 import { getFaultWords } from '../domain/fault-words.ts';
 import { detailOf } from '../domain/launch-story.ts';
-import type { LogEntry } from '../domain/log-entry.ts';
 import type { WriteTime } from './written-time.ts';
 
 /** Returns the model of an entry as a row of a page. */
-export function presentEntry(entry: LogEntry, write: WriteTime) {
+export function presentEntry(entry: AuditEntry, write: WriteTime) {
   const isRefused = entry.outcome !== 'success';
   return {
     time: write(entry.time),
@@ -37,7 +36,7 @@ export const presentParties = (entry: Partial<Parties>) => ({
 });
 
 type Parties = Pick<
-  LogEntry,
+  AuditEntry,
   'client' | 'user' | 'userDisplay' | 'practice' | 'practiceName' | 'patient' | 'address'
 >;
 

@@ -1,3 +1,4 @@
+import { type AuditEntry, factOf, listOf, numberOf } from '../domain/audit-entry.ts';
 import {
   inOrder,
   issuedTypes,
@@ -6,13 +7,12 @@ import {
   verdictOf,
   writtenDuration,
 } from '../domain/launch-story.ts';
-import { factOf, type LogEntry, listOf, numberOf } from '../domain/log-entry.ts';
 import { presentEntry, presentParties } from './entry-model.ts';
 import type { WriteTime } from './written-time.ts';
 
 type LaunchOptions = {
   readonly guid: string;
-  readonly entries: readonly LogEntry[];
+  readonly entries: readonly AuditEntry[];
   /** Milliseconds since 1970 */
   readonly now: number;
   readonly write: WriteTime;
@@ -50,7 +50,7 @@ export function presentLaunch({ guid, entries, now, write, isCut }: LaunchOption
 }
 
 /** Returns the faults of the last refused payload, and a text about them for the supplier. */
-function presentFaults(ordered: readonly LogEntry[], guid: string) {
+function presentFaults(ordered: readonly AuditEntry[], guid: string) {
   const refused = ordered.findLast((entry) => payloadFaultsOf(entry).length > 0);
   if (refused === undefined) return {};
   const faults = payloadFaultsOf(refused);
@@ -69,8 +69,8 @@ function presentFaults(ordered: readonly LogEntry[], guid: string) {
 }
 
 /** Returns the parties of a launch, each from the first event that contains it. */
-function partiesOf(ordered: readonly LogEntry[]) {
-  const first = <Name extends keyof LogEntry>(name: Name) =>
+function partiesOf(ordered: readonly AuditEntry[]) {
+  const first = <Name extends keyof AuditEntry>(name: Name) =>
     ordered.find((entry) => entry[name] !== null)?.[name] ?? null;
   return presentParties({
     client: first('client'),
@@ -87,7 +87,7 @@ function partiesOf(ordered: readonly LogEntry[]) {
  * Returns the sign-in of the user as text, such as `AAL3, sc pin, 1 July 2026 at 14:00:05`. Returns an empty
  * text if the event of the launch does not contain the sign-in.
  */
-function signInOf(ordered: readonly LogEntry[], write: WriteTime): string {
+function signInOf(ordered: readonly AuditEntry[], write: WriteTime): string {
   const issued = ordered.find(({ type }) => issuedTypes.includes(type));
   if (issued === undefined) return '';
   const authTime = numberOf(issued, 'authTime');

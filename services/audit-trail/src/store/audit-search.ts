@@ -74,7 +74,7 @@ const newestOf = (rows: readonly Row[]) =>
   );
 
 const returned = columnsWith('entry');
-const inherited: readonly Column[] = columnsWith('isInherited');
+const inherited: readonly Column[] = columnsWith('inheritedWith');
 
 const columns = sql.join(returned.map((column) => sql`${columnOf('e', column)}`));
 const completed = sql.join(

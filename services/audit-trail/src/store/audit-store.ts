@@ -150,7 +150,7 @@ async function storedOf(transaction: Transaction<AuditTables>, fresh: readonly A
   const days = sql`make_interval(days => ${sql.lit(launchDays)})`;
   return transaction
     .selectFrom('audit_event')
-    .select(['correlation_id', 'type', ...columnsWith('isInherited')])
+    .select(['correlation_id', 'type', ...columnsWith('inheritedWith')])
     .where('correlation_id', '=', sql<string>`any(${[...ids]}::uuid[])`)
     .where('time', '>=', sql<Date>`${earliest}::timestamptz - ${days}`)
     .where('time', '<=', sql<Date>`${latest}::timestamptz + ${days}`)

@@ -3,7 +3,8 @@ import { columnsWith, type StoredWith } from '../domain/columns.ts';
 import { boundsOf } from '../domain/row-chain.ts';
 import type { AuditDatabase } from './tables.ts';
 
-export type ExportedRow = StoredWith<{ readonly isExported: true }>;
+export type ExportedRow = StoredWith<{ readonly attribute: string }> &
+  Pick<StoredWith<unknown>, 'time' | 'trace_id'>;
 
 /** A partition whose newest rows were not exported. */
 export type PendingPartition = {
@@ -43,7 +44,7 @@ export const createExportedRows = (database: AuditDatabase): ExportedRows => ({
     const { from, to } = boundsOf(partition);
     return database
       .selectFrom('audit_event')
-      .select(columnsWith('isExported'))
+      .select(['time', 'trace_id', ...columnsWith('attribute')])
       .where('time', '>=', sql<Date>`${from}::timestamptz`)
       .where('time', '<', sql<Date>`${to}::timestamptz`)
       .where('sequence', '>', String(place))

@@ -2,6 +2,7 @@ import type { Clock } from '@clinical-launch/runtime/clock';
 import type { Logger } from '@clinical-launch/runtime/logger';
 import type { Loop } from '@clinical-launch/runtime/loop';
 import type { AuditOutcome } from '../domain/audit-row.ts';
+import { columns, columnsWith } from '../domain/columns.ts';
 import { observeExport } from '../metrics.ts';
 import type { ChainReader } from '../store/chain-reader.ts';
 import type { ExportedRow, ExportedRows } from '../store/exported-rows.ts';
@@ -96,26 +97,15 @@ async function exportRows(options: ExportOptions, stopping: AbortSignal): Promis
 
 const severities = { success: 'INFO', refused: 'WARN', failed: 'ERROR' } as const;
 
+const exported = columnsWith('attribute');
+
 /** Converts a row to a log record, without its null columns. */
 function recordOf(row: ExportedRow, observedAt: number): LogRecord {
-  const attributes = {
-    'cloudevents.event_id': row.id,
-    'cloudevents.event_source': row.source,
-    'cloudevents.event_type': row.type,
-    'client.address': row.address,
-    'http.response.status_code': row.status,
-    'user.name': row.user_name,
-    'clinical_launch.audit.sequence': Number(row.sequence),
-    'clinical_launch.correlation.id': row.correlation_id,
-    'clinical_launch.launch.id': row.launch_id,
-    'clinical_launch.outcome': row.outcome,
-    'clinical_launch.reason': row.reason,
-    'clinical_launch.issuer': row.issuer,
-    'clinical_launch.client.id': row.client_id,
-    'clinical_launch.practice': row.practice,
-    'clinical_launch.action': row.action,
-  };
-  const known = Object.entries(attributes).filter(([, value]) => value !== null);
+  const attributes = exported.flatMap((name) => {
+    const { attribute, type } = columns[name];
+    const value = type === 'bigint' ? Number(row[name]) : row[name];
+    return value === null ? [] : [[attribute, value] as const];
+  });
   return {
     eventName: row.type,
     at: row.time.getTime(),
@@ -123,6 +113,6 @@ function recordOf(row: ExportedRow, observedAt: number): LogRecord {
     traceId: row.trace_id,
     severity: severities[row.outcome as AuditOutcome],
     body: row.reason === null ? row.type : `${row.type}: ${row.reason}`,
-    attributes: Object.fromEntries(known) as Record<string, string | number>,
+    attributes: Object.fromEntries(attributes),
   };
 }
