@@ -1,7 +1,7 @@
 import type { Outbox } from '@clinical-launch/events/event-bus';
 import type { Mounted } from '@clinical-launch/http/app';
 import { endpoint } from '@clinical-launch/http/endpoint';
-import { problemDialect } from '@clinical-launch/http/errors';
+import { fhirDialect, problemDialect } from '@clinical-launch/http/errors';
 import { openLogSender } from '@clinical-launch/process/log-records';
 import type { Service } from '@clinical-launch/process/service';
 import type { Clock } from '@clinical-launch/runtime/clock';
@@ -15,8 +15,7 @@ import { auditRefusal, behindReader } from './http/audit-reader.ts';
 import { findEvents } from './http/find-events.ts';
 import type { EndedSessions } from './http/pages/session.ts';
 import type { PagesDependencies } from './http/pages/visit.ts';
-import { searchByAddress, searchByBody } from './http/search-events.ts';
-import { fhirDialect, searchFhir } from './http/search-fhir.ts';
+import { searchByAddress, searchByBody, searchFhir } from './http/search-events.ts';
 import { createLagMeter } from './metrics.ts';
 import { createActivity } from './store/activity.ts';
 import { createAuditSearch } from './store/audit-search.ts';
@@ -64,14 +63,14 @@ export async function auditTrail(
   const originatingIds = createOriginatingIds(database);
   const restorer = await startClaimRestorer({ ...provided, originatingIds });
   const storing = storeEvents({ store, clients, parties });
-  const { pseudonyms } = config;
+  const { pseudonyms, publicUrl } = config;
   const reading = { tokens, events, pseudonyms };
-  const searching = { ...reading, search: createAuditSearch(database) };
+  const searching = { ...reading, publicUrl, search: createAuditSearch(database) };
   const api = { source: '/audit-trail', dialect: problemDialect(config), audit: auditRefusal('events') };
   const fhirApi = { ...api, dialect: fhirDialect, audit: auditRefusal('fhir') };
   const find = findEvents({ ...reading, store, search: searchByAddress(searching) });
   const byBody = searchByBody(searching);
-  const byFhir = behindReader(reading, searchFhir({ ...searching, publicUrl: config.publicUrl }));
+  const byFhir = behindReader(reading, searchFhir(searching));
   const pages = await openPages(config, {
     ...provided,
     ...searching,
@@ -82,7 +81,12 @@ export async function auditTrail(
     name: 'audit-trail',
     ...pages,
     endpoints: [
-      endpoint({ ...api, path: '/audit/events', methods: { GET: behindReader(reading, find) } }),
+      endpoint({
+        ...api,
+        path: '/audit/events',
+        headers: { Vary: 'Accept' },
+        methods: { GET: behindReader(reading, find) },
+      }),
       endpoint({ ...api, path: '/audit/events/_search', methods: { POST: behindReader(reading, byBody) } }),
       endpoint({ ...fhirApi, path: '/audit/AuditEvent', methods: { GET: byFhir } }),
       endpoint({ ...fhirApi, path: '/audit/AuditEvent/_search', methods: { POST: byFhir } }),

@@ -163,6 +163,42 @@ describe('GET /audit/AuditEvent', () => {
   });
 });
 
+describe('GET /audit/events', () => {
+  const accepting = (query: string, Accept: string) =>
+    fetch(`${audit.url}/audit/events?${query}`, {
+      headers: { Authorization: `Bearer ${audit.token}`, Accept },
+    });
+
+  it.each([
+    ['application/fhir+json', 'application/fhir+json'],
+    ['application/json;q=0.4, application/fhir+json;q=0.5', 'application/fhir+json'],
+    ['application/fhir+json;q=0.4, application/json;q=0.5', 'application/json'],
+    ['application/fhir+json;q=0, application/*', 'application/json'],
+    ['application/fhir+json, */*;q=0.1', 'application/fhir+json'],
+    ['*/*', 'application/json'],
+  ])('answers a caller that sends Accept: %s with %s', async (accept, type) => {
+    for (const query of ['client=pms', `correlationId=${guid}`]) {
+      const { status, headers } = await accepting(query, accept);
+      expect([status, headers.get('vary'), headers.get('content-type')]).toEqual([
+        200,
+        'Accept',
+        `${type}; charset=utf-8`,
+      ]);
+    }
+  });
+
+  it('finds the same events as a Bundle, and links each page to the next', async () => {
+    const found: (string | undefined)[] = [];
+    for (let query: string | undefined = `correlationId=${guid}&limit=1`; query !== undefined; ) {
+      const bundle = (await (await accepting(query, 'application/fhir+json')).json()) as Bundle;
+      found.push(...subtypes(bundle));
+      const next = bundle.link.find(({ relation }) => relation === 'next')?.url;
+      query = next?.split('/audit/events?')[1];
+    }
+    expect(found).toEqual(['order.submitted.v1', 'launch.url.issued.v1']);
+  });
+});
+
 describe('POST /audit/AuditEvent/_search', () => {
   it('finds the events of a patient by an identifier of the patient, and puts only the patient’s pseudonym in links', async () => {
     const body = new URLSearchParams({

@@ -13,7 +13,8 @@ type Happened = { readonly event: { readonly data: object } };
 /** The position of a row in the log. The next page starts with the next older row. */
 export type AuditCursor = { readonly time: Date; readonly sequence: string };
 
-const cursorForm = /^(\d{1,15})-(\d{1,18})$/;
+export const cursorPattern = '^(\\d{1,15})-(\\d{1,18})$';
+const cursorForm = new RegExp(cursorPattern);
 
 /** Formats a cursor as text. */
 export const cursorText = ({ time, sequence }: AuditCursor): string => `${time.getTime()}-${sequence}`;

@@ -5,7 +5,8 @@ import { columns, columnsWith, type StoredWith } from './columns.ts';
 /**
  * Whether a request succeeded, was refused, or failed because of an error of the platform or the receiver.
  */
-export type AuditOutcome = 'success' | 'refused' | 'failed';
+export const outcomes = ['success', 'refused', 'failed'] as const;
+export type AuditOutcome = (typeof outcomes)[number];
 
 /** The details of a launch. An event without a detail inherits it from the event that started the launch. */
 export type LaunchColumns = Readonly<StoredWith<{ readonly inheritedWith: string }>>;

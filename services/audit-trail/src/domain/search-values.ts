@@ -8,6 +8,7 @@ const pseudonymForm = new RegExp(pseudonymPattern);
 export const isPseudonym = (text: string): boolean => pseudonymForm.test(text);
 
 const timeForm = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d))?$/;
+export const timePattern = timeForm.source;
 
 /**
  * Parses a date, as a day in UTC, or a time with an offset. Returns milliseconds since 1970, or undefined if

@@ -49,23 +49,21 @@ export function auditRefusal(used: EventData<'audit.refused.v1'>['interface']): 
 }
 
 type Searched = {
-  readonly criteria: Pick<AuditCriteria, 'correlationId' | 'patient'>;
+  readonly criteria?: Pick<AuditCriteria, 'correlationId' | 'patient'>;
   readonly names: readonly string[];
   readonly format: NonNullable<EventData<'audit.searched.v1'>['format']>;
 };
 
+type SearchRecord = { readonly events: Outbox; readonly clientId: string };
+
 /** Records a search and its patient, before the search is answered. */
 export async function recordSearch(
-  { call, caller }: ReaderExchange,
-  { events }: Pick<ReaderDependencies, 'events'>,
-  { criteria, names, format }: Searched,
+  { call }: Pick<Exchange, 'call'>,
+  { events, clientId }: SearchRecord,
+  { criteria: { correlationId, patient } = {}, names, format }: Searched,
 ): Promise<void> {
-  const { correlationId, patient } = criteria;
-  const searched = {
-    clientId: caller.clientId,
-    ...withoutUndefined({ searchedId: correlationId, patient }),
-    criteria: [...names],
-    format,
-  };
-  await events.append([call.event('audit.searched.v1', searched)]);
+  const searched = withoutUndefined({ searchedId: correlationId, patient });
+  await events.append([
+    call.event('audit.searched.v1', { clientId, ...searched, criteria: [...names], format }),
+  ]);
 }

@@ -1,7 +1,6 @@
 import { eventCatalogue } from '@clinical-launch/contracts/events/catalogue';
 import { guidForm } from '@clinical-launch/contracts/schema';
 import type { PatientPseudonyms } from '@clinical-launch/crypto/patient-pseudonym';
-import { type AuditCursor, readCursor } from '../domain/audit-entry.ts';
 import type { AuditOutcome } from '../domain/audit-row.ts';
 import { kindOf, outcomeCodes } from '../domain/fhir-values.ts';
 import { readTime, textFault } from '../domain/search-values.ts';
@@ -9,23 +8,15 @@ import { systems } from '../present/fhir-audit-event.ts';
 import type { AuditCriteria } from '../store/audit-search.ts';
 import {
   type CriterionName,
+  cursor,
   type Parameter,
   paging,
-  type ReadCriteria,
+  patientOf,
+  type ReadOptions,
   readParameters,
+  type SearchRequest,
   searchCriteria,
 } from './search-criteria.ts';
-import { cursorFault, patientOf, type ReadOptions } from './search-parameters.ts';
-
-export type FhirSearch = ReadCriteria & {
-  readonly count: number;
-  readonly after?: AuditCursor | undefined;
-  /** The criteria as query parameters, with the patient's pseudonym instead of an identifier. */
-  readonly given: URLSearchParams;
-};
-
-const pageSize = 50;
-const largestPage = 500;
 
 /** Parses a token, which is `system|value` or only the value (FHIR R4, 3.1.1.4.10). */
 function tokenOf(token: string): { readonly system: string; readonly value: string } {
@@ -100,39 +91,64 @@ const typesBy =
 
 const isIdentifier = (token: string) => !token.startsWith(`${systems.patient}|`);
 
-const matching = (form: RegExp) => paging((value) => (form.test(value) ? undefined : 'is invalid'));
+const text = { type: 'string' };
+const parameter = (summary: string, read: Parameter['read'], more: Partial<Parameter> = {}): Parameter => ({
+  summary,
+  schema: text,
+  read,
+  ...more,
+});
+const repeatable = { isRepeatable: true } as const;
+const agent = parameter('The user or the client, as `system|value`', readAgent);
+const entity = parameter(
+  'The order, order reference, launch or pseudonym of a patient, as `system|value`',
+  readEntity,
+);
 
 /** Returns FHIR's search parameters. */
-function parametersWith(pseudonyms: PatientPseudonyms): Readonly<Record<string, Parameter>> {
+export function fhirParameters(pseudonyms: PatientPseudonyms): Readonly<Record<string, Parameter>> {
   const { correlationId, user, practice, patient, address } = searchCriteria;
   return {
-    _id: { read: ([id = '']) => (guidForm.test(id) ? { id } : 'must be a GUID') },
+    _id: parameter('The GUID of an event', ([id = '']) => (guidForm.test(id) ? { id } : 'must be a GUID')),
     correlation: correlationId,
-    date: { read: readDate, isRepeatable: true },
-    agent: { read: readAgent },
-    'agent:identifier': { read: readAgent },
+    date: parameter('The time, with a prefix of eq, ge, gt, le or lt', readDate, repeatable),
+    agent,
+    'agent:identifier': agent,
     'agent-name': user,
     site: practice,
-    entity: { read: readEntity },
-    'entity:identifier': { read: readEntity },
-    outcome: { read: readOutcome, isRepeatable: true },
-    subtype: { read: typesBy((type) => type), isRepeatable: true },
-    type: { read: typesBy((type) => kindOf(type).type.code), isRepeatable: true },
-    action: { read: typesBy((type) => kindOf(type).action), isRepeatable: true },
+    entity,
+    'entity:identifier': entity,
+    outcome: parameter('0 for success, 4 for a refusal, 8 for a failure', readOutcome, repeatable),
+    subtype: parameter(
+      'A type of event',
+      typesBy((type) => type),
+      repeatable,
+    ),
+    type: parameter(
+      'A code of the value set audit-event-type',
+      typesBy((type) => kindOf(type).type.code),
+      repeatable,
+    ),
+    action: parameter(
+      'A code of the value set audit-event-action',
+      typesBy((type) => kindOf(type).action),
+      repeatable,
+    ),
     address,
-    'patient:identifier': {
-      read: ([token = '']) => {
+    'patient:identifier': parameter(
+      'The patient, as `system|value`. An address may contain only the pseudonym',
+      ([token = '']) => {
         const { system, value } = tokenOf(token);
         if (system === '' || value === '') return 'must be system|value';
         return isIdentifier(token)
           ? { patient: patientOf(system, value, pseudonyms) }
           : patient.read([value]);
       },
-      isInBodyOnly: isIdentifier,
-    },
-    _count: matching(/^[1-9]\d{0,5}$/),
-    _after: paging(cursorFault),
-    _format: matching(/json/),
+      { isInBodyOnly: isIdentifier },
+    ),
+    _count: paging('The number of entries on a page', /^[1-9]\d{0,5}$/, 'is invalid'),
+    _after: cursor,
+    _format: paging('A JSON format', /json/, 'is invalid'),
   };
 }
 
@@ -141,19 +157,12 @@ function parametersWith(pseudonyms: PatientPseudonyms): Readonly<Record<string, 
  * the address.
  * @throws ServiceError 400 with every fault (`readParameters`)
  */
-export function readFhirSearch(given: URLSearchParams, { isBody, pseudonyms }: ReadOptions): FhirSearch {
-  const { criteria, names } = readParameters(given, parametersWith(pseudonyms), { isBody });
-  const address = new URLSearchParams();
-  for (const name of names) {
-    const isPatient = name === 'patient:identifier';
-    const values = isPatient ? [`${systems.patient}|${criteria.patient}`] : given.getAll(name);
-    for (const value of values) address.append(name, value);
-  }
-  return {
-    criteria,
-    names,
-    given: address,
-    count: Math.min(Number(given.get('_count') ?? pageSize), largestPage),
-    after: readCursor(given.get('_after') ?? ''),
-  };
-}
+export const readFhirSearch = (given: URLSearchParams, { isBody, pseudonyms }: ReadOptions): SearchRequest =>
+  readParameters(given, {
+    path: '/audit/AuditEvent',
+    parameters: fhirParameters(pseudonyms),
+    paging: { cursor: '_after', limit: '_count', pageSize: 50, largestPage: 500 },
+    isBody,
+    shown: (name, value, { patient }) =>
+      name === 'patient:identifier' ? `${systems.patient}|${patient}` : value,
+  });

@@ -4,14 +4,14 @@ import type { Handler } from '@clinical-launch/http/endpoint';
 import { queryOf } from '@clinical-launch/http/request-target';
 import type { AuditStore } from '../store/audit-store.ts';
 import { type ReaderDependencies, type ReaderExchange, recordSearch } from './audit-reader.ts';
-import { faultOf, invalidSearch } from './search-criteria.ts';
-import { isSearch } from './search-parameters.ts';
+import { faultOf, invalidSearch, isSearch } from './search-criteria.ts';
+import { formatFor } from './search-events.ts';
 
 const pageSize = 500;
 
 export type FindEventsDependencies = ReaderDependencies & {
   readonly store: AuditStore;
-  /** Answers a query with any criterion other than the GUID. */
+  /** Answers a query with any criterion other than the GUID, and callers that prefer FHIR. */
   readonly search: Handler<ReaderExchange>;
 };
 
@@ -21,21 +21,18 @@ export type FindEventsDependencies = ReaderDependencies & {
  * is one. The search is recorded as an event.
  */
 export function findEvents(dependencies: FindEventsDependencies): Handler<ReaderExchange> {
-  const { store, search } = dependencies;
+  const { store, search, events } = dependencies;
   return async (exchange) => {
     const { request, response } = exchange;
     const query = queryOf(request);
-    if (isSearch(query)) return search(exchange);
+    if (isSearch(query) || formatFor(request, ['json', 'fhir']) === 'fhir') return search(exchange);
     const correlationId = searchedId(query);
     const after = searchedPage(query);
     // Reads one event more than the page contains, to know whether there is a next page.
     const found = await store.findByCorrelation(correlationId, { after, limit: pageSize + 1 });
     const page = found.slice(0, pageSize);
-    await recordSearch(exchange, dependencies, {
-      criteria: { correlationId },
-      names: ['correlationId'],
-      format: 'json',
-    });
+    const searched = { criteria: { correlationId }, names: ['correlationId'], format: 'json' } as const;
+    await recordSearch(exchange, { events, ...exchange.caller }, searched);
     const last = page.at(-1);
     response.setHeader('Cache-Control', 'no-store');
     sendJson(response, {

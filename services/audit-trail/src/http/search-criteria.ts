@@ -1,16 +1,21 @@
-import { eventCatalogue } from '@clinical-launch/contracts/events/catalogue';
+import { eventCatalogue, pseudonymPattern } from '@clinical-launch/contracts/events/catalogue';
 import type { Fault } from '@clinical-launch/contracts/fault';
-import { guidForm } from '@clinical-launch/contracts/schema';
+import type { JsonSchema } from '@clinical-launch/contracts/published/schema';
+import { guidForm, guidPattern, withoutUndefined } from '@clinical-launch/contracts/schema';
+import type { PatientPseudonyms } from '@clinical-launch/crypto/patient-pseudonym';
 import { ServiceError } from '@clinical-launch/http/errors';
-import type { AuditOutcome } from '../domain/audit-row.ts';
-import { isPseudonym, lengthFault, readTime, textFault } from '../domain/search-values.ts';
+import { type AuditCursor, cursorPattern, cursorText, readCursor } from '../domain/audit-entry.ts';
+import { outcomes } from '../domain/audit-row.ts';
+import { isPseudonym, lengthFault, readTime, textFault, timePattern } from '../domain/search-values.ts';
 import type { AuditCriteria } from '../store/audit-search.ts';
 
 /** The fault of a value, as a phrase `must be …`. */
 type Refusal = string;
 
-/** How one parameter of a search is read. */
+/** A parameter of a search: its description for people and for programs, and how its values are read. */
 export type Parameter = {
+  readonly summary: string;
+  readonly schema: JsonSchema;
   /** Returns the criteria of one or more values, or the fault of a value. */
   readonly read: (values: readonly string[]) => AuditCriteria | Refusal;
   readonly isRepeatable?: true;
@@ -22,40 +27,49 @@ export type Parameter = {
   readonly isInBodyOnly?: (value: string) => boolean;
 };
 
-/** A criterion of the search, with its description for people. */
-export type Criterion = Parameter & { readonly summary: string };
+type Kind = Pick<Parameter, 'schema'> & { readonly faultOf: (value: string) => Refusal | undefined };
 
-type FaultOf = (value: string) => Refusal | undefined;
-
-const one = (summary: string, faultOf: FaultOf, criteriaOf: (value: string) => AuditCriteria): Criterion => ({
-  summary,
-  read: ([value = '']) => faultOf(value) ?? criteriaOf(value),
-});
+const one = (
+  summary: string,
+  { schema, faultOf }: Kind,
+  criteriaOf: (value: string) => AuditCriteria = () => ({}),
+): Parameter => ({ summary, schema, read: ([value = '']) => faultOf(value) ?? criteriaOf(value) });
 
 const several = (
   summary: string,
-  faultOf: FaultOf,
+  { schema, faultOf }: Kind,
   criteriaOf: (values: readonly string[]) => AuditCriteria,
-): Criterion => ({
+): Parameter => ({
   summary,
+  schema,
   read: (values) => values.map(faultOf).find((fault) => fault !== undefined) ?? criteriaOf(values),
   isRepeatable: true,
 });
 
-const text =
-  (maxLength: number): FaultOf =>
-  (value) =>
-    textFault(value, maxLength);
-const hashed =
-  (maxLength: number): FaultOf =>
-  (value) =>
-    lengthFault(value, maxLength);
-const guid: FaultOf = (value) => (guidForm.test(value) ? undefined : 'must be a GUID');
-const time: FaultOf = (value) =>
-  readTime(value) === undefined
-    ? 'must be an RFC 3339 date, or time with an offset, in the years 1900 to 2999'
-    : undefined;
-export const outcomes: readonly AuditOutcome[] = ['success', 'refused', 'failed'];
+const text = (maxLength: number, fault = textFault): Kind => ({
+  schema: { type: 'string', minLength: 1, maxLength },
+  faultOf: (value) => fault(value, maxLength),
+});
+const matching = (pattern: string, isValid: (value: string) => boolean, refusal: Refusal): Kind => ({
+  schema: { type: 'string', pattern },
+  faultOf: (value) => (isValid(value) ? undefined : refusal),
+});
+const word = (words: readonly string[], refusal: Refusal): Kind => ({
+  schema: { enum: words },
+  faultOf: (value) => (words.includes(value) ? undefined : refusal),
+});
+const guid = matching(guidPattern, (value) => guidForm.test(value), 'must be a GUID');
+const time = matching(
+  timePattern,
+  (value) => readTime(value) !== undefined,
+  'must be an RFC 3339 date, or time with an offset, in the years 1900 to 2999',
+);
+const pseudonym = matching(
+  pseudonymPattern,
+  isPseudonym,
+  'must be the pseudonym of a patient: 43 characters of Base64URL',
+);
+const oneOutcome = `one of ${outcomes.join(', ')}`;
 const inBodyOnly = { isInBodyOnly: () => true } as const;
 
 /**
@@ -67,18 +81,13 @@ export const searchCriteria = {
   client: one('The client', text(200), (client) => ({ client })),
   user: one('The user, case-insensitive', text(200), (user) => ({ user })),
   practice: one('The code of the practice', text(200), (practice) => ({ practice })),
-  patient: one(
-    'The pseudonym of the patient, never an identifier',
-    (value) =>
-      isPseudonym(value) ? undefined : 'must be the pseudonym of a patient: 43 characters of Base64URL',
-    (patient) => ({ patient }),
-  ),
-  patientSystem: { ...one('The system of the patient’s identifier', hashed(300), () => ({})), ...inBodyOnly },
-  patientValue: { ...one('The patient’s identifier', hashed(200), () => ({})), ...inBodyOnly },
+  patient: one('The pseudonym of the patient, never an identifier', pseudonym, (patient) => ({ patient })),
+  patientSystem: { ...one('The system of the patient’s identifier', text(300, lengthFault)), ...inBodyOnly },
+  patientValue: { ...one('The patient’s identifier', text(200, lengthFault)), ...inBodyOnly },
   orderReference: one('The reference of an order', text(200), (orderReference) => ({ orderReference })),
   orderGuid: one('The GUID of an order', guid, (orderGuid) => ({ orderGuid })),
   identifier: {
-    ...one('The caller’s identifier of a launch', hashed(1000), (identifier) => ({ identifier })),
+    ...one('The caller’s identifier of a launch', text(1000, lengthFault), (identifier) => ({ identifier })),
     ...inBodyOnly,
   },
   action: one('The action of the launch', text(25), (action) => ({ action })),
@@ -86,18 +95,13 @@ export const searchCriteria = {
   address: one('The address of the caller', text(45), (address) => ({ address })),
   from: one('The start of the period, inclusive', time, (from) => ({ from: new Date(from) })),
   to: one('The end of the period, exclusive', time, (to) => ({ to: new Date(to) })),
-  type: several(
-    'A type of event',
-    (value) => (Object.hasOwn(eventCatalogue, value) ? undefined : 'must be an event type'),
-    (types) => ({ types }),
-  ),
-  outcome: several(
-    `One of ${outcomes.join(', ')}`,
-    (value) =>
-      outcomes.some((known) => known === value) ? undefined : `must be one of ${outcomes.join(', ')}`,
-    (values) => ({ outcomes: outcomes.filter((known) => values.includes(known)) }),
-  ),
-} as const satisfies Readonly<Record<string, Criterion>>;
+  type: several('A type of event', word(Object.keys(eventCatalogue), 'must be an event type'), (types) => ({
+    types,
+  })),
+  outcome: several(oneOutcome.replace('o', 'O'), word(outcomes, `must be ${oneOutcome}`), (values) => ({
+    outcomes: outcomes.filter((known) => values.includes(known)),
+  })),
+} as const satisfies Readonly<Record<string, Parameter>>;
 
 export type CriterionName = keyof typeof searchCriteria;
 
@@ -107,29 +111,104 @@ export function readCriterion(name: CriterionName, value: string): AuditCriteria
   return typeof read === 'string' ? undefined : read;
 }
 
-/** Creates a parameter that selects a page. */
-export const paging = (faultOf: FaultOf): Parameter => ({
-  read: ([value = '']) => faultOf(value) ?? {},
+/** Selects a page by the cursor of the previous page. */
+export const cursor: Parameter = {
+  ...one(
+    'The cursor `next` of the previous page',
+    matching(
+      cursorPattern,
+      (value) => readCursor(value) !== undefined,
+      'must be the unchanged value from `next` or `cursor`',
+    ),
+  ),
+  isPaging: true,
+};
+
+/** Creates a parameter of a page whose values have a form. */
+export const paging = (summary: string, pattern: RegExp, refusal: Refusal): Parameter => ({
+  ...one(
+    summary,
+    matching(pattern.source, (value) => pattern.test(value), refusal),
+  ),
   isPaging: true,
 });
 
-/** The criteria of a caller's parameters, and the names of these parameters. */
-export type ReadCriteria = { readonly criteria: AuditCriteria; readonly names: readonly string[] };
+/** The parameters of the API. */
+export const apiParameters: Readonly<Record<string, Parameter>> = {
+  ...searchCriteria,
+  after: cursor,
+  limit: paging('The number of entries on a page', /^(?!0+$)\d{1,9}$/, 'must be a whole number from 1'),
+};
+
+/** Returns whether a query contains any criterion other than the GUID. Old callers send only the GUID. */
+export const isSearch = (query: URLSearchParams): boolean =>
+  Object.keys(searchCriteria).some((name) => name !== 'correlationId' && query.has(name));
+
+/**
+ * Returns the pseudonym of a patient. The system may be a URI that ends with its name, such as `nhs-number`.
+ */
+export const patientOf = (system: string, value: string, pseudonyms: PatientPseudonyms): string =>
+  pseudonyms.of({ system: system.slice(system.lastIndexOf('/') + 1), value });
+
+/** A search, read from a caller's parameters. */
+export type SearchRequest = {
+  readonly criteria: AuditCriteria;
+  /** The names of the parameters that are criteria. */
+  readonly names: readonly string[];
+  readonly after: AuditCursor | undefined;
+  /** The number of entries that the caller wants, and the number of entries on a page. */
+  readonly limit: number | undefined;
+  readonly pageSize: number;
+  /** Returns the address of a page, with a patient's pseudonym instead of an identifier. */
+  readonly addressOf: (after: AuditCursor | undefined) => string;
+};
+
+export type ReadOptions = { readonly isBody: boolean; readonly pseudonyms: PatientPseudonyms };
+
+/** Reads a search. @throws ServiceError 400 with every fault (`readParameters`) */
+export function readSearch(given: URLSearchParams, { isBody, pseudonyms }: ReadOptions): SearchRequest {
+  const [system, value] = [given.get('patientSystem'), given.get('patientValue')];
+  const isPaired = (system === null) === (value === null);
+  const more = isPaired ? [] : [faultOf(system === null ? 'patientSystem' : 'patientValue', 'is missing')];
+  const found = readParameters(given, {
+    path: '/audit/events',
+    parameters: apiParameters,
+    paging: { cursor: 'after', limit: 'limit', pageSize: 100, largestPage: 1000 },
+    isBody,
+    more,
+  });
+  const patient = system !== null && value !== null ? patientOf(system, value, pseudonyms) : undefined;
+  return { ...found, criteria: { ...found.criteria, ...withoutUndefined({ patient }) } };
+}
+
+type Interface = {
+  readonly path: string;
+  readonly parameters: Readonly<Record<string, Parameter>>;
+  /** The names of the parameters that select a page, and the number of its entries. */
+  readonly paging: {
+    readonly cursor: string;
+    readonly limit: string;
+    readonly pageSize: number;
+    readonly largestPage: number;
+  };
+  readonly isBody: boolean;
+  /** Further faults, such as of a parameter that needs another. */
+  readonly more?: readonly Fault[];
+  /** Returns the value of a parameter for an address. */
+  readonly shown?: (name: string, value: string, criteria: AuditCriteria) => string;
+};
 
 /**
  * Reads the parameters of a search. If several select event types, only types that all select are searched.
- * @param more further faults, such as of a parameter that needs another
  * @throws ServiceError 400 with every fault. An unknown parameter is a fault, because ignoring it would widen
  * the search.
  */
 export function readParameters(
   given: URLSearchParams,
-  parameters: Readonly<Record<string, Parameter>>,
-  { isBody, more = [] }: { readonly isBody: boolean; readonly more?: readonly Fault[] },
-): ReadCriteria {
+  { path, parameters, paging: page, isBody, more = [], shown = (_name, value) => value }: Interface,
+): SearchRequest {
   const faults: Fault[] = [];
   const read: AuditCriteria[] = [];
-  const names = [...new Set(given.keys())];
   const known = (name: string) => (Object.hasOwn(parameters, name) ? parameters[name] : undefined);
   const readOne = (own: Parameter | undefined, values: readonly string[]): AuditCriteria | Refusal => {
     if (own === undefined) return 'contains an unknown parameter';
@@ -137,7 +216,8 @@ export function readParameters(
       return 'must be sent in the body of a POST';
     return values.length > 1 && !own.isRepeatable ? 'must not be sent more than once' : own.read(values);
   };
-  for (const name of names) {
+  const all = [...new Set(given.keys())];
+  for (const name of all) {
     const result = readOne(known(name), given.getAll(name));
     // The name comes from the caller and may contain anything, so the answer does not repeat an unknown one.
     if (typeof result === 'string') faults.push(faultOf(known(name) ? name : '', result));
@@ -146,9 +226,25 @@ export function readParameters(
   if (faults.length + more.length > 0) throw invalidSearch([...faults, ...more]);
   const [first, ...others] = read.flatMap(({ types }) => (types === undefined ? [] : [types]));
   const types = first?.filter((type) => others.every((list) => list.includes(type)));
+  const criteria: AuditCriteria = { ...Object.assign({}, ...read), ...withoutUndefined({ types }) };
+  const names = all.filter((name) => !known(name)?.isPaging);
+  const limit = given.has(page.limit) ? Number(given.get(page.limit)) : undefined;
+  const pageSize = Math.min(limit ?? page.pageSize, page.largestPage);
   return {
-    criteria: { ...Object.assign({}, ...read), ...(types === undefined ? {} : { types }) },
-    names: names.filter((name) => !known(name)?.isPaging),
+    criteria,
+    names,
+    after: readCursor(given.get(page.cursor) ?? ''),
+    limit,
+    pageSize,
+    addressOf(after) {
+      const address = new URLSearchParams();
+      for (const name of names) {
+        for (const value of given.getAll(name)) address.append(name, shown(name, value, criteria));
+      }
+      address.set(page.limit, String(pageSize));
+      if (after !== undefined) address.set(page.cursor, cursorText(after));
+      return `${path}?${address.toString()}`;
+    },
   };
 }
 

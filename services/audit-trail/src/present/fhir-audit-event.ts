@@ -45,7 +45,22 @@ export function fhirAuditEvent(entry: AuditEntry) {
   } satisfies AuditEvent;
 }
 
-export type FhirAuditEvent = ReturnType<typeof fhirAuditEvent>;
+type Links = { readonly publicUrl: string; readonly self: string; readonly next: string | undefined };
+
+/** Returns a page of a search. @param links the paths of this page and of the next page */
+export const fhirBundle = (entries: readonly AuditEntry[], { publicUrl, self, next }: Links) => ({
+  resourceType: 'Bundle',
+  type: 'searchset',
+  link: [
+    { relation: 'self', url: publicUrl + self },
+    ...(next === undefined ? [] : [{ relation: 'next', url: publicUrl + next }]),
+  ],
+  entry: entries.map((entry) => ({
+    fullUrl: `${publicUrl}/audit/AuditEvent/${entry.id}`,
+    resource: fhirAuditEvent(entry),
+    search: { mode: 'match' },
+  })),
+});
 
 const identifierOf = (system: string, value: string, display?: string | null) => ({
   identifier: { system, value },

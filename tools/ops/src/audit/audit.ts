@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os';
 import { readAuditKeys } from '@clinical-launch/audit-trail/config';
 import { sentenceOf } from '@clinical-launch/audit-trail/domain/audit-fault';
-import { type Criterion, searchCriteria } from '@clinical-launch/audit-trail/http/search-criteria';
+import { type Parameter, searchCriteria } from '@clinical-launch/audit-trail/http/search-criteria';
 import { type OperatorLog, openOperatorLog } from '@clinical-launch/audit-trail/operator-log';
 import { answeredEntry } from '@clinical-launch/audit-trail/present/entry-model';
 import { fhirAuditEvent } from '@clinical-launch/audit-trail/present/fhir-audit-event';
@@ -23,7 +23,7 @@ import { databaseUrl, required } from '../settings.ts';
 const formats = ['ndjson', 'fhir'] as const;
 
 /** The name of each option, with its criterion in the API. */
-const criteria = Object.entries<Criterion>(searchCriteria).flatMap(
+const criteria = Object.entries<Parameter>(searchCriteria).flatMap(
   ([name, { isInBodyOnly, ...criterion }]) =>
     isInBodyOnly
       ? []

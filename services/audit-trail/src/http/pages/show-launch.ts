@@ -14,7 +14,7 @@ export function showLaunch(dependencies: PagesDependencies): Handler<Visit> {
     const { search, clock, write } = dependencies;
     const guid = textParameter(visit, 'guid').toLowerCase();
     if (!guidForm.test(guid)) throw pageNotFound();
-    await recordVisit(visit, dependencies, { searchedId: guid, criteria: ['correlationId'] });
+    await recordVisit(visit, dependencies, { criteria: { correlationId: guid }, names: ['correlationId'] });
     const { entries, next } = await search({ correlationId: guid }, { limit: mostEvents });
     if (entries.length === 0) {
       visit.response.statusCode = 404;
@@ -47,7 +47,7 @@ export function showActivity(dependencies: PagesDependencies): Handler<Visit> {
     const count = (period.hours * 60) / period.intervalMinutes;
     const begins = Array.from({ length: count }, (_, index) => last - (count - 1 - index) * intervalMs);
     const from = begins[0] ?? last;
-    await recordVisit(visit, dependencies, { criteria: ['from', 'to'] });
+    await recordVisit(visit, dependencies, { names: ['from', 'to'] });
     const { intervalMinutes } = period;
     const rows = await readActivity({ from: new Date(from), now: new Date(now), intervalMinutes });
     show(visit, dependencies, 'activity.njk', {

@@ -63,7 +63,7 @@ export function showPatient(dependencies: PagesDependencies): Handler<Visit> {
     const { search, write } = dependencies;
     const pseudonym = textParameter(visit, 'pseudonym');
     if (!isPseudonym(pseudonym)) throw pageNotFound();
-    await recordVisit(visit, dependencies, { patient: pseudonym, criteria: ['patient'] });
+    await recordVisit(visit, dependencies, { criteria: { patient: pseudonym }, names: ['patient'] });
     const seen = await whoHasSeen(search, pseudonym);
     show(visit, dependencies, 'patient.njk', {
       patient: shortPseudonym(pseudonym),

@@ -1,4 +1,3 @@
-import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { redirect } from '@clinical-launch/http/answer';
 import { readForm } from '@clinical-launch/http/body';
 import type { Handler } from '@clinical-launch/http/endpoint';
@@ -42,7 +41,7 @@ export function showSearch(dependencies: PagesDependencies): Handler<Visit> {
       return showForm(visit, dependencies, query, { faults: addressFaults(unreadable) });
     }
     if (names.length === 0) return showForm(visit, dependencies, query, {});
-    await recordVisit(visit, dependencies, recordOf(searched));
+    await recordVisit(visit, dependencies, searched);
 
     const { entries, next } = await search(searched.criteria, { after, limit: pageSize });
     query.delete('after');
@@ -57,11 +56,6 @@ export function showSearch(dependencies: PagesDependencies): Handler<Visit> {
   };
 }
 
-const recordOf = ({ criteria, names }: ReturnType<typeof readSearchAddress>) => ({
-  criteria: names,
-  ...withoutUndefined({ searchedId: criteria.correlationId, patient: criteria.patient }),
-});
-
 /**
  * Sends all events of a search as a file (NDJSON): `GET /audit/export?…`, with the same criteria as the
  * address of the search.
@@ -72,7 +66,7 @@ export function exportSearch(dependencies: PagesDependencies): Handler<Visit> {
     const searched = readSearchAddress(queryOf(visit.request), { ...config, now: clock.now() });
     if (searched.unreadable.length > 0) throw addressNotReadable();
     if (searched.names.length === 0) throw pageNotFound();
-    await recordVisit(visit, dependencies, { ...recordOf(searched), format: 'ndjson' });
+    await recordVisit(visit, dependencies, { ...searched, format: 'ndjson' });
     visit.response.setHeader('Content-Disposition', 'attachment; filename="audit-events.ndjson"');
     await sendLines(visit.response, pagesOf(dependencies.search, searched));
   };
@@ -98,7 +92,7 @@ export function search(dependencies: PagesDependencies): Handler<Visit> {
     const meanings = hasWords ? await recogniseWords(words, { ...dependencies, ...sealing }) : [noWords];
     const [first, ...more] = meanings.map((meaning) => ({ ...meaning, href: hrefOf(address, meaning) }));
     if (first !== undefined && more.length === 0) return redirect(visit.response, first.href);
-    await recordVisit(visit, dependencies, { criteria: [...Object.keys(words), ...address.keys()] });
+    await recordVisit(visit, dependencies, { names: [...Object.keys(words), ...address.keys()] });
     showForm(
       visit,
       dependencies,

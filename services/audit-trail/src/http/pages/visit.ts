@@ -1,4 +1,3 @@
-import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import type { PatientPseudonyms } from '@clinical-launch/crypto/patient-pseudonym';
 import type { Outbox } from '@clinical-launch/events/event-bus';
 import { sendText } from '@clinical-launch/http/answer';
@@ -10,6 +9,7 @@ import type { WriteTime } from '../../present/written-time.ts';
 import type { ReadActivity } from '../../store/activity.ts';
 import type { SearchAudit } from '../../store/audit-search.ts';
 import type { KnownParties } from '../../store/known-parties.ts';
+import { recordSearch } from '../audit-reader.ts';
 import type { EndedSessions, Staff } from './session.ts';
 
 export type PagesDependencies = {
@@ -29,30 +29,14 @@ export type PagesDependencies = {
 /** A request of a signed-in member of staff who may read the log. */
 export type Visit = Exchange & { readonly staff: Staff };
 
-type Searched = {
-  readonly searchedId?: string;
-  /** The pseudonym of the patient, if it is a criterion of the search. */
-  readonly patient?: string;
-  readonly criteria: readonly string[];
-  readonly format?: 'page' | 'ndjson';
-};
+type Searched = Omit<Parameters<typeof recordSearch>[2], 'format'> & { readonly format?: 'ndjson' };
 
 /** Records a search before it is answered. */
-export async function recordVisit(
-  { call }: Visit,
-  { config, events }: PagesDependencies,
-  { searchedId, patient, criteria, format = 'page' }: Searched,
-): Promise<void> {
-  const { clientId } = config;
-  await events.append([
-    call.event('audit.searched.v1', {
-      clientId,
-      ...withoutUndefined({ searchedId, patient }),
-      criteria: [...criteria],
-      format,
-    }),
-  ]);
-}
+export const recordVisit = (
+  visit: Visit,
+  { config: { clientId }, events }: PagesDependencies,
+  searched: Searched,
+): Promise<void> => recordSearch(visit, { events, clientId }, { format: 'page', ...searched });
 
 /** Sends a page. */
 export function show(
