@@ -4,6 +4,7 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { posix } from 'node:path';
+import { auditTrailDocument } from '@clinical-launch/audit-trail/openapi/document';
 import { refusals } from '@clinical-launch/contracts/refusals/codes';
 import { defaultScope } from '@clinical-launch/identity-provider/grants/client-credentials';
 import { describedGrants } from '@clinical-launch/identity-provider/grants/grant';
@@ -41,6 +42,7 @@ export async function openApiDocuments() {
       }),
     ),
     'resource-api': await bundled(resourceApiDocument()),
+    'audit-api': await bundled(auditTrailDocument({ isProduction: true })),
   };
 }
 
@@ -81,7 +83,7 @@ const references: Group = {
     const path = 'docs/reference/resource-api.md';
     return apiPage(apis['resource-api'], renderFile(path, read(path).replace(/^# .*\n/, '')));
   },
-  'audit-api': () => documentPage('docs/reference/audit-api.md'),
+  'audit-api': (apis) => apiPage(apis['audit-api']),
   events: () => documentPage('docs/reference/events.md', asyncApiPart()),
   errors: () => {
     const errors = documentPage('docs/reference/errors.md');

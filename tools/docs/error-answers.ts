@@ -7,9 +7,9 @@ import { refusalWords } from './errors.ts';
 
 const every = /./;
 const withToken =
-  /^(requestLaunchUrl|validate|issue|end|introspect|getMe$|getPatient$|getUserInfo|read|search)/;
+  /^(requestLaunchUrl|validate|issue|end|introspect|getMe$|getPatient$|getUserInfo|read|search|list)/;
 const withJson = /^(requestLaunchUrl|validate|issueLaunch|endLaunches)$/;
-const withForm = /^(requestToken|revoke|introspect|authorize$|push)/;
+const withForm = /^(requestToken|revoke|introspect|authorize$|push|list)/;
 const authorization = /^(authorize|push)/;
 const launchUrl = /^(open|post)LaunchUrl$/;
 

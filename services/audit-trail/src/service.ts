@@ -2,6 +2,7 @@ import type { Outbox } from '@clinical-launch/events/event-bus';
 import type { Mounted } from '@clinical-launch/http/app';
 import { endpoint } from '@clinical-launch/http/endpoint';
 import { fhirDialect, problemDialect } from '@clinical-launch/http/errors';
+import { publishDocument } from '@clinical-launch/http/published-document';
 import { openLogSender } from '@clinical-launch/process/log-records';
 import type { Service } from '@clinical-launch/process/service';
 import type { Clock } from '@clinical-launch/runtime/clock';
@@ -90,6 +91,7 @@ export async function auditTrail(
       endpoint({ ...api, path: '/audit/events/_search', methods: { POST: behindReader(reading, byBody) } }),
       endpoint({ ...fhirApi, path: '/audit/AuditEvent', methods: { GET: byFhir } }),
       endpoint({ ...fhirApi, path: '/audit/AuditEvent/_search', methods: { POST: byFhir } }),
+      endpoint({ ...api, path: '/audit/openapi.json', methods: { GET: describeApi(config) } }),
       ...pages.endpoints,
     ],
     consumers: [
@@ -102,6 +104,13 @@ export async function auditTrail(
     },
   };
 }
+
+/** Returns the description of the API. The first request creates the description. */
+const describeApi = (config: AuditTrailConfig) =>
+  publishDocument({
+    contentType: 'application/json',
+    make: async () => JSON.stringify((await import('./openapi/document.ts')).auditTrailDocument(config)),
+  });
 
 type ProvidedToPages = Omit<PagesDependencies, 'config' | 'pages' | 'write'> & { readonly logger: Logger };
 

@@ -127,8 +127,12 @@ function bodyDifferences(text: string, { response, answer, document }: Body): st
   if (media === undefined) return [`media type ${type} is not described`];
   if (!type.endsWith('json')) return text === '' ? ['the body is empty'] : [];
   const validate = closedValidator(media.schema, document);
-  if (validate(JSON.parse(text))) return [];
-  return (validate.errors ?? []).map((error) => `${error.instancePath} ${error.message} in ${text}`);
+  const values = type.endsWith('ndjson') ? text.trim().split('\n') : [text];
+  return values.flatMap((value) =>
+    validate(JSON.parse(value))
+      ? []
+      : (validate.errors ?? []).map((error) => `${error.instancePath} ${error.message} in ${text}`),
+  );
 }
 
 const ajv = new Ajv2020({

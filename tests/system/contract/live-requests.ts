@@ -5,7 +5,12 @@ import { exampleOf, type OpenApi, type Operation, operationsOf, type Sent, send 
 /** The operations of all documents, by operation id. */
 export type Operations = ReadonlyMap<string, Operation>;
 
-export const documentPaths = ['/AccessApi/openapi.json', '/idp/openapi.json', '/resource/openapi.json'];
+export const documentPaths = [
+  '/AccessApi/openapi.json',
+  '/idp/openapi.json',
+  '/resource/openapi.json',
+  '/audit/openapi.json',
+];
 
 /** Fetches the OpenAPI documents of running services. */
 export async function readOperations(url: string): Promise<Operations> {
@@ -124,6 +129,10 @@ export function liveRequests(url: string, operations: Operations) {
     getPatient: (example) => reading(example),
     getUserInfo: (example) => reading(example),
     getUserInfoByPost: (example) => reading(example),
+    listAuditEvents: (example) => authorized(example),
+    listAuditEventsByBody: (example) => authorized(example),
+    listFhirAuditEvents: (example) => authorized(example),
+    listFhirAuditEventsByForm: (example) => authorized(example),
     readPatient: (example) => readingFhir(example, 'Patient'),
     searchPatient: async (example) => {
       const sent = await readingFhir(example, 'Patient');

@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import { readAuditTrailConfig } from '@clinical-launch/audit-trail/config';
+import { auditTrail } from '@clinical-launch/audit-trail/service';
 import { parseRegistry } from '@clinical-launch/contracts/registry-reading';
 import { Unavailable } from '@clinical-launch/contracts/unavailable';
 import { createSealer } from '@clinical-launch/crypto/sealing';
@@ -43,7 +45,7 @@ const registry = parseRegistry({
     {
       realm: 'demo',
       clients: [
-        client('example-client', ['ocs-launch.write', 'launch.issue', 'token.introspect']),
+        client('example-client', ['ocs-launch.write', 'launch.issue', 'token.introspect', 'audit.read']),
         client('client-without-rights', []),
       ],
     },
@@ -143,6 +145,10 @@ async function createMounts(url: string, { dependencies, storage, failing }: Par
         ...parts,
         tokens: verifierFor(desktopIssuerPolicies),
       }),
+    },
+    {
+      path: '/',
+      service: await auditTrail({ ...readAuditTrailConfig(environment), pages: undefined }, parts),
     },
   ];
 }

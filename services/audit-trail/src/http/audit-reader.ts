@@ -6,7 +6,7 @@ import { authorizationOf } from '@clinical-launch/http/request-target';
 import { type AccessTokenVerifier, assertRight, type Caller } from '@clinical-launch/trust/access-tokens';
 import type { AuditCriteria } from '../store/audit-search.ts';
 
-const requiredRight = 'audit.read';
+export const requiredRight = 'audit.read';
 
 export type ReaderExchange = Exchange & { readonly caller: Caller };
 

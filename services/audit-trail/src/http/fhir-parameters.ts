@@ -1,6 +1,5 @@
 import { eventCatalogue } from '@clinical-launch/contracts/events/catalogue';
 import { guidForm } from '@clinical-launch/contracts/schema';
-import type { PatientPseudonyms } from '@clinical-launch/crypto/patient-pseudonym';
 import type { AuditOutcome } from '../domain/audit-row.ts';
 import { kindOf, outcomeCodes } from '../domain/fhir-values.ts';
 import { readTime, textFault } from '../domain/search-values.ts';
@@ -11,7 +10,6 @@ import {
   cursor,
   type Parameter,
   paging,
-  patientOf,
   type ReadOptions,
   readParameters,
   type SearchRequest,
@@ -105,64 +103,64 @@ const entity = parameter(
   readEntity,
 );
 
-/** Returns FHIR's search parameters. */
-export function fhirParameters(pseudonyms: PatientPseudonyms): Readonly<Record<string, Parameter>> {
-  const { correlationId, user, practice, patient, address } = searchCriteria;
-  return {
-    _id: parameter('The GUID of an event', ([id = '']) => (guidForm.test(id) ? { id } : 'must be a GUID')),
-    correlation: correlationId,
-    date: parameter('The time, with a prefix of eq, ge, gt, le or lt', readDate, repeatable),
-    agent,
-    'agent:identifier': agent,
-    'agent-name': user,
-    site: practice,
-    entity,
-    'entity:identifier': entity,
-    outcome: parameter('0 for success, 4 for a refusal, 8 for a failure', readOutcome, repeatable),
-    subtype: parameter(
-      'A type of event',
-      typesBy((type) => type),
-      repeatable,
-    ),
-    type: parameter(
-      'A code of the value set audit-event-type',
-      typesBy((type) => kindOf(type).type.code),
-      repeatable,
-    ),
-    action: parameter(
-      'A code of the value set audit-event-action',
-      typesBy((type) => kindOf(type).action),
-      repeatable,
-    ),
-    address,
-    'patient:identifier': parameter(
-      'The patient, as `system|value`. An address may contain only the pseudonym',
-      ([token = '']) => {
-        const { system, value } = tokenOf(token);
-        if (system === '' || value === '') return 'must be system|value';
-        return isIdentifier(token)
-          ? { patient: patientOf(system, value, pseudonyms) }
-          : patient.read([value]);
-      },
-      { isInBodyOnly: isIdentifier },
-    ),
-    _count: paging('The number of entries on a page', /^[1-9]\d{0,5}$/, 'is invalid'),
-    _after: cursor,
-    _format: paging('A JSON format', /json/, 'is invalid'),
-  };
-}
+const { correlationId, user, practice, patient, address } = searchCriteria;
+
+/** FHIR's search parameters. */
+export const fhirParameters: Readonly<Record<string, Parameter>> = {
+  _id: parameter('The GUID of an event', ([id = '']) => (guidForm.test(id) ? { id } : 'must be a GUID')),
+  correlation: correlationId,
+  date: parameter('The time, with a prefix of eq, ge, gt, le or lt', readDate, repeatable),
+  agent,
+  'agent:identifier': agent,
+  'agent-name': user,
+  site: practice,
+  entity,
+  'entity:identifier': entity,
+  outcome: parameter('0 for success, 4 for a refusal, 8 for a failure', readOutcome, repeatable),
+  subtype: parameter(
+    'A type of event',
+    typesBy((type) => type),
+    repeatable,
+  ),
+  type: parameter(
+    'A code of the value set audit-event-type',
+    typesBy((type) => kindOf(type).type.code),
+    repeatable,
+  ),
+  action: parameter(
+    'A code of the value set audit-event-action',
+    typesBy((type) => kindOf(type).action),
+    repeatable,
+  ),
+  address,
+  'patient:identifier': parameter(
+    'The patient, as `system|value`. An address may contain only the pseudonym',
+    ([token = '']) => {
+      const { system, value } = tokenOf(token);
+      if (system === '' || value === '') return 'must be system|value';
+      return isIdentifier(token) ? {} : patient.read([value]);
+    },
+    { isInBodyOnly: isIdentifier },
+  ),
+  _count: paging('The number of entries on a page', /^[1-9]\d{0,5}$/, 'is invalid'),
+  _after: cursor,
+  _format: paging('A JSON format', /json/, 'is invalid'),
+};
 
 /**
  * Reads FHIR's search parameters. Accepts a patient's identifier only in the body, but a pseudonym also in
  * the address.
  * @throws ServiceError 400 with every fault (`readParameters`)
  */
-export const readFhirSearch = (given: URLSearchParams, { isBody, pseudonyms }: ReadOptions): SearchRequest =>
-  readParameters(given, {
+export function readFhirSearch(given: URLSearchParams, options: ReadOptions): SearchRequest {
+  const token = given.get('patient:identifier');
+  return readParameters(given, {
+    ...options,
     path: '/audit/AuditEvent',
-    parameters: fhirParameters(pseudonyms),
+    parameters: fhirParameters,
     paging: { cursor: '_after', limit: '_count', pageSize: 50, largestPage: 500 },
-    isBody,
-    shown: (name, value, { patient }) =>
-      name === 'patient:identifier' ? `${systems.patient}|${patient}` : value,
+    identifier: token !== null && isIdentifier(token) ? tokenOf(token) : undefined,
+    shown: (name, value, criteria) =>
+      name === 'patient:identifier' ? `${systems.patient}|${criteria.patient}` : value,
   });
+}

@@ -144,12 +144,6 @@ export const apiParameters: Readonly<Record<string, Parameter>> = {
 export const isSearch = (query: URLSearchParams): boolean =>
   Object.keys(searchCriteria).some((name) => name !== 'correlationId' && query.has(name));
 
-/**
- * Returns the pseudonym of a patient. The system may be a URI that ends with its name, such as `nhs-number`.
- */
-export const patientOf = (system: string, value: string, pseudonyms: PatientPseudonyms): string =>
-  pseudonyms.of({ system: system.slice(system.lastIndexOf('/') + 1), value });
-
 /** A search, read from a caller's parameters. */
 export type SearchRequest = {
   readonly criteria: AuditCriteria;
@@ -166,22 +160,20 @@ export type SearchRequest = {
 export type ReadOptions = { readonly isBody: boolean; readonly pseudonyms: PatientPseudonyms };
 
 /** Reads a search. @throws ServiceError 400 with every fault (`readParameters`) */
-export function readSearch(given: URLSearchParams, { isBody, pseudonyms }: ReadOptions): SearchRequest {
+export function readSearch(given: URLSearchParams, options: ReadOptions): SearchRequest {
   const [system, value] = [given.get('patientSystem'), given.get('patientValue')];
   const isPaired = (system === null) === (value === null);
-  const more = isPaired ? [] : [faultOf(system === null ? 'patientSystem' : 'patientValue', 'is missing')];
-  const found = readParameters(given, {
+  return readParameters(given, {
+    ...options,
     path: '/audit/events',
     parameters: apiParameters,
     paging: { cursor: 'after', limit: 'limit', pageSize: 100, largestPage: 1000 },
-    isBody,
-    more,
+    more: isPaired ? [] : [faultOf(system === null ? 'patientSystem' : 'patientValue', 'is missing')],
+    identifier: system !== null && value !== null ? { system, value } : undefined,
   });
-  const patient = system !== null && value !== null ? patientOf(system, value, pseudonyms) : undefined;
-  return { ...found, criteria: { ...found.criteria, ...withoutUndefined({ patient }) } };
 }
 
-type Interface = {
+type Interface = ReadOptions & {
   readonly path: string;
   readonly parameters: Readonly<Record<string, Parameter>>;
   /** The names of the parameters that select a page, and the number of its entries. */
@@ -191,9 +183,10 @@ type Interface = {
     readonly pageSize: number;
     readonly largestPage: number;
   };
-  readonly isBody: boolean;
   /** Further faults, such as of a parameter that needs another. */
   readonly more?: readonly Fault[];
+  /** The identifier of the wanted patient. Its system may be a URI that ends with the name of the system. */
+  readonly identifier: { readonly system: string; readonly value: string } | undefined;
   /** Returns the value of a parameter for an address. */
   readonly shown?: (name: string, value: string, criteria: AuditCriteria) => string;
 };
@@ -205,8 +198,9 @@ type Interface = {
  */
 export function readParameters(
   given: URLSearchParams,
-  { path, parameters, paging: page, isBody, more = [], shown = (_name, value) => value }: Interface,
+  { path, parameters, paging: page, more = [], shown = (_name, value) => value, ...options }: Interface,
 ): SearchRequest {
+  const { isBody, pseudonyms, identifier } = options;
   const faults: Fault[] = [];
   const read: AuditCriteria[] = [];
   const known = (name: string) => (Object.hasOwn(parameters, name) ? parameters[name] : undefined);
@@ -226,7 +220,10 @@ export function readParameters(
   if (faults.length + more.length > 0) throw invalidSearch([...faults, ...more]);
   const [first, ...others] = read.flatMap(({ types }) => (types === undefined ? [] : [types]));
   const types = first?.filter((type) => others.every((list) => list.includes(type)));
-  const criteria: AuditCriteria = { ...Object.assign({}, ...read), ...withoutUndefined({ types }) };
+  const patient =
+    identifier &&
+    pseudonyms.of({ ...identifier, system: identifier.system.slice(identifier.system.lastIndexOf('/') + 1) });
+  const criteria: AuditCriteria = { ...Object.assign({}, ...read), ...withoutUndefined({ types, patient }) };
   const names = all.filter((name) => !known(name)?.isPaging);
   const limit = given.has(page.limit) ? Number(given.get(page.limit)) : undefined;
   const pageSize = Math.min(limit ?? page.pageSize, page.largestPage);

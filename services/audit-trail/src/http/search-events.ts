@@ -14,7 +14,7 @@ import { type ReaderDependencies, type ReaderExchange, recordSearch } from './au
 import { readFhirSearch } from './fhir-parameters.ts';
 import { invalidSearch, readSearch, type SearchRequest } from './search-criteria.ts';
 
-const mediaTypes = {
+export const mediaTypes = {
   json: 'application/json',
   ndjson: 'application/x-ndjson',
   fhir: 'application/fhir+json',
