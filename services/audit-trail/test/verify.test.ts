@@ -146,7 +146,7 @@ describe.each<[string, () => Promise<Storage>]>([
     const chain = createChainReader(database);
     await tamper(partition, `update audit_trail.${partition} set reason = 'other' where sequence = 19`);
     for (const sequence of [19, 20]) {
-      const before = await chain.before(partition, sequence);
+      const before = await chain.endOf(partition, sequence);
       const { broken } = await chain.slice(partition, before, 1);
       expect(broken).toHaveLength(1);
       const { rowTextInSql } = await import('../src/store/chain-reader.ts');

@@ -176,10 +176,11 @@ async function chained(
   });
 }
 
-/** Returns the end of the chain of a partition. */
+/** Returns the end of the chain of a partition, or of its part before a row. */
 export async function endOf(
   database: AuditDatabase | Transaction<AuditTables>,
   partition: string,
+  before = Number.MAX_SAFE_INTEGER,
 ): Promise<ChainEnd> {
   const { from, to } = boundsOf(partition);
   const last = await database
@@ -187,6 +188,7 @@ export async function endOf(
     .select(['sequence', 'hash'])
     .where('time', '>=', sql<Date>`${from}::timestamptz`)
     .where('time', '<', sql<Date>`${to}::timestamptz`)
+    .where('sequence', '<', String(before))
     .orderBy('sequence', 'desc')
     .limit(1)
     .executeTakeFirst();

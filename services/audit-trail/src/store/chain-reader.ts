@@ -1,15 +1,13 @@
 import { type RawBuilder, sql } from 'kysely';
 import { type ColumnName, columnNames, columns } from '../domain/columns.ts';
-import { boundsOf, type ChainEnd, genesisOf } from '../domain/row-chain.ts';
+import { boundsOf, type ChainEnd } from '../domain/row-chain.ts';
 import { endOf } from './audit-store.ts';
 import type { AuditDatabase } from './tables.ts';
 
-export type BrokenRow = {
-  readonly sequence: number;
-  readonly id: string;
-  readonly time: string;
-  readonly previous: number;
-};
+/** A row whose hash does not match, or which does not follow the previous row. */
+export type BrokenRow = { readonly sequence: number; readonly previous: number };
+
+export type StoredRow = { readonly id: string; readonly time: string; readonly hash: Buffer };
 
 /** The result of comparing consecutive rows of a partition with their hashes. */
 export type ChainSlice = {
@@ -17,7 +15,7 @@ export type ChainSlice = {
   /** The last row of the slice. If the slice is empty, the row before the slice. */
   readonly end: ChainEnd;
   readonly broken: readonly BrokenRow[];
-  /** The hash and the seal of each row, 48 bytes for each row. */
+  /** The hash (32 bytes), the seal (16 bytes) and the sequence number (8 bytes) of each row. */
   readonly seals: Buffer;
 };
 
@@ -25,19 +23,16 @@ export type ChainSlice = {
 export type ChainReader = {
   /** Returns the names of the partitions in order. */
   partitions(): Promise<readonly string[]>;
-  /** Returns the last row of a partition. */
-  endOf(partition: string): Promise<ChainEnd>;
+  /** Returns the last row of a partition, or the last row before the given row. */
+  endOf(partition: string, before?: number): Promise<ChainEnd>;
   /** Compares up to `limit` rows after the row `after` with their hashes. */
   slice(partition: string, after: ChainEnd, limit: number): Promise<ChainSlice>;
-  /** Returns the hashes of the given rows by sequence number, without rows that do not exist. */
-  hashesOf(partition: string, sequences: readonly number[]): Promise<ReadonlyMap<number, Buffer>>;
+  /** Returns the given rows by sequence number, without rows that do not exist. */
+  rowsAt(partition: string, sequences: readonly number[]): Promise<ReadonlyMap<number, StoredRow>>;
   /** Returns the sequence numbers of the first and the last row in a period. */
   range(partition: string, period: Period): Promise<{ first: number; last: number } | undefined>;
-  /** Returns the last row before the given row. */
-  before(partition: string, sequence: number): Promise<ChainEnd>;
+  /** Returns the rows before which rows are missing. */
   gaps(partition: string): Promise<readonly BrokenRow[]>;
-  /** Returns the event id and time of a row, for faults that contain only its sequence number. */
-  rowAt(partition: string, sequence: number): Promise<Pick<BrokenRow, 'id' | 'time'> | undefined>;
 };
 
 export type Period = { readonly from: Date; readonly to: Date };
@@ -74,16 +69,10 @@ const rowText = sql.raw(rowTextInSql);
  * genuine.
  */
 const sealBytes = sql.raw(`case when octet_length(hash) = 32 and octet_length(seal) = 16 then hash || seal
-  else decode(repeat('00', 48), 'hex') end`);
-const timeText = sql.raw(`to_char(time at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`);
+  else decode(repeat('00', 48), 'hex') end || int8send(sequence)`);
 
 /** Creates the reader of the chain. */
 export function createChainReader(database: AuditDatabase): ChainReader {
-  const rowOf = async (partition: string, place: RawBuilder<unknown>) => {
-    const { rows } = await sql<Place>`select sequence, hash, id, ${timeText} as time
-      from audit_trail.audit_event where ${within(partition)} and ${place} limit 1`.execute(database);
-    return rows[0];
-  };
   return {
     async partitions() {
       const { rows } = await sql<{ name: string }>`select relname::text as name from pg_catalog.pg_inherits
@@ -91,13 +80,18 @@ export function createChainReader(database: AuditDatabase): ChainReader {
         where inhparent = 'audit_trail.audit_event'::regclass order by relname`.execute(database);
       return rows.map(({ name }) => name);
     },
-    endOf: (partition) => endOf(database, partition),
+    endOf: (partition, before) => endOf(database, partition, before),
     slice: (partition, after, limit) => readSlice(database, { partition, after, limit }),
-    async hashesOf(partition, sequences) {
-      const { rows } = await sql<{ sequence: string; hash: Uint8Array }>`select sequence, hash
-        from audit_trail.audit_event
+    async rowsAt(partition, sequences) {
+      const { rows } = await sql<{ sequence: string; hash: Uint8Array; id: string; time: Date }>`
+        select sequence, hash, id, time from audit_trail.audit_event
         where ${within(partition)} and sequence = any(${sequences}::bigint[])`.execute(database);
-      return new Map(rows.map(({ sequence, hash }) => [Number(sequence), Buffer.from(hash)]));
+      return new Map(
+        rows.map(({ sequence, id, time, hash }) => [
+          Number(sequence),
+          { id, time: time.toISOString(), hash: Buffer.from(hash) },
+        ]),
+      );
     },
     async range(partition, { from, to }) {
       const { rows } = await sql<{ first: string | null; last: string | null }>`
@@ -108,25 +102,16 @@ export function createChainReader(database: AuditDatabase): ChainReader {
       const [{ first, last } = { first: null, last: null }] = rows;
       return first === null ? undefined : { first: Number(first), last: Number(last) };
     },
-    async before(partition, sequence) {
-      const row = await rowOf(partition, sql`sequence < ${sequence} order by sequence desc`);
-      if (row === undefined) return genesisOf(partition);
-      return { sequence: Number(row.sequence), hash: Buffer.from(row.hash) };
-    },
-    gaps: (partition) => findGaps(database, partition),
-    async rowAt(partition, sequence) {
-      const row = await rowOf(partition, sql`sequence = ${sequence}`);
-      return row === undefined ? undefined : { id: row.id, time: row.time };
+    async gaps(partition) {
+      const { rows } = await sql<{ sequence: string; previous: string }>`
+        select sequence, previous from (
+          select sequence, coalesce(lag(sequence) over (order by sequence), 0) as previous
+          from audit_trail.audit_event where ${within(partition)}) numbered
+        where sequence <> previous + 1 order by sequence`.execute(database);
+      return rows.map((gap) => ({ sequence: Number(gap.sequence), previous: Number(gap.previous) }));
     },
   };
 }
-
-type Place = {
-  readonly sequence: string;
-  readonly hash: Uint8Array;
-  readonly id: string;
-  readonly time: string;
-};
 
 function within(partition: string): RawBuilder<boolean> {
   const { from, to } = boundsOf(partition);
@@ -149,7 +134,7 @@ async function readSlice(
 ): Promise<ChainSlice> {
   const { rows } = await sql<ReadSlice>`
     with slice as (
-      select sequence, id, ${timeText} as time, hash, ${sealBytes} as sealed,
+      select sequence, hash, ${sealBytes} as sealed,
         coalesce(lag(sequence) over w, ${after.sequence}::bigint) as previous,
         sha256(coalesce(lag(hash) over w, ${after.hash}::bytea) || convert_to(${rowText}, 'UTF8')) as expected
       from (select * from audit_trail.audit_event
@@ -159,7 +144,7 @@ async function readSlice(
     )
     select count(*)::integer as rows, max(sequence) as last, string_agg(sealed, ''::bytea order by sequence) as seals,
       (select hash from slice order by sequence desc limit 1) as hash,
-      coalesce(json_agg(json_build_object('sequence', sequence, 'id', id, 'time', time, 'previous', previous)
+      coalesce(json_agg(json_build_object('sequence', sequence, 'previous', previous)
         order by sequence) filter (where hash is distinct from expected or sequence <> previous + 1), '[]') as broken
     from slice`.execute(database);
   const [{ rows: count, last, hash, seals, broken }] = rows as [ReadSlice];
@@ -169,17 +154,4 @@ async function readSlice(
     broken,
     seals: Buffer.from(seals ?? []),
   };
-}
-
-async function findGaps(database: AuditDatabase, partition: string): Promise<readonly BrokenRow[]> {
-  const { rows } = await sql<{ count: string; last: string | null }>`
-    select count(*) as count, max(sequence) as last
-    from audit_trail.audit_event where ${within(partition)}`.execute(database);
-  if (rows[0] === undefined || rows[0].count === (rows[0].last ?? '0')) return [];
-  const { rows: gaps } = await sql<{ sequence: string; previous: string; id: string; time: string }>`
-    select sequence, previous, id, ${timeText} as time from (
-      select sequence, id, time, coalesce(lag(sequence) over (order by sequence), 0) as previous
-      from audit_trail.audit_event where ${within(partition)}) numbered
-    where sequence <> previous + 1 order by sequence`.execute(database);
-  return gaps.map((gap) => ({ ...gap, sequence: Number(gap.sequence), previous: Number(gap.previous) }));
 }

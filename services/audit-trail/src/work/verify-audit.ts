@@ -4,7 +4,7 @@ import { type ChainEnd, genesisOf } from '../domain/row-chain.ts';
 import type { ChainReader, Period } from '../store/chain-reader.ts';
 import type { Checkpoints, NumberRange } from '../store/checkpoints.ts';
 import { type CheckpointPosition, verifyCheckpoints } from './verify-checkpoints.ts';
-import { gapsOf, verifyRows } from './verify-rows.ts';
+import { removedFrom, verifyRows } from './verify-rows.ts';
 
 export type Verification = {
   readonly rows: number;
@@ -54,7 +54,7 @@ export async function verifyAudit(options: VerifyOptions): Promise<Verification>
     rows += verified.rows;
     ends.set(partition, verified.end);
     faults.push(...verified.faults);
-    if (period !== undefined) faults.push(...(await gapsOf(chain, partition)));
+    if (period !== undefined) faults.push(...(await chain.gaps(partition)).map(removedFrom(partition)));
   }
   const isPeriod = period !== undefined;
   const signed = await verifyCheckpoints({ ...options, ranges, isPeriod, since: since?.checkpoint });
@@ -84,7 +84,7 @@ async function rangeOf(
 }
 
 const startOf = (chain: ChainReader, partition: string, first: number) =>
-  first === 1 ? Promise.resolve(genesisOf(partition)) : chain.before(partition, first);
+  first === 1 ? Promise.resolve(genesisOf(partition)) : chain.endOf(partition, first);
 
 const distinct = (faults: readonly AuditFault[]) => [
   ...new Map(

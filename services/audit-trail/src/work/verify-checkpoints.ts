@@ -1,6 +1,5 @@
 import { type AuditFault, maxFaults } from '../domain/audit-fault.ts';
 import { type AuditKeys, nameOf, readCheckpoint, type SignedCheckpoint } from '../domain/checkpoint.ts';
-import type { ChainEnd } from '../domain/row-chain.ts';
 import type { ChainReader } from '../store/chain-reader.ts';
 import type { Checkpoints, NumberRange, StoredCheckpoint } from '../store/checkpoints.ts';
 
@@ -140,37 +139,24 @@ async function compareCheckpoints(
   const faults: AuditFault[] = [];
   for (const [partition, own] of Map.groupBy(checkpoints, (checkpoint) => checkpoint.partition)) {
     const range = ranges.get(partition);
+    const last = own.reduce((one, other) => (other.sequence > one.sequence ? other : one));
+    const { sequence, number, time } = last;
     if (range === undefined) {
-      faults.push(...droppedOf(partition, own));
+      // The partition is missing. A checkpoint must record that it was dropped.
+      const isDropped = own.some(({ kind }) => kind === 'drop');
+      if (!isDropped) faults.push({ kind: 'dropped', partition, sequence, time, checkpoint: number });
       continue;
     }
     const end = await chain.endOf(partition);
-    const last = own.reduce((one, other) => (other.sequence > one.sequence ? other : one));
-    if (last.sequence > end.sequence) faults.push(tailOf(end, last));
-    const inRange = own.filter(
-      ({ sequence }) => sequence >= range.first && sequence <= Math.min(range.last, end.sequence),
-    );
-    faults.push(...(await rewrittenIn(chain, partition, inRange)));
+    if (sequence > end.sequence) {
+      const firstSequence = end.sequence + 1;
+      faults.push({ kind: 'removed', partition, firstSequence, sequence, checkpoint: number });
+    }
+    const verified = own.filter((one) => one.sequence >= range.first && one.sequence <= range.last);
+    faults.push(...(await rewrittenIn(chain, partition, verified)));
   }
   return faults;
 }
-
-/** Reports a missing partition, unless one of its checkpoints records that it was dropped. */
-function droppedOf(partition: string, own: readonly SignedCheckpoint[]): AuditFault[] {
-  if (own.some(({ kind }) => kind === 'drop')) return [];
-  const { sequence, time, number } = own.reduce((one, other) =>
-    other.sequence > one.sequence ? other : one,
-  );
-  return [{ kind: 'dropped', partition, sequence, time, checkpoint: number }];
-}
-
-const tailOf = (end: ChainEnd, { partition, sequence, number }: SignedCheckpoint): AuditFault => ({
-  kind: 'removed',
-  partition,
-  firstSequence: end.sequence + 1,
-  sequence,
-  checkpoint: number,
-});
 
 const comparedAtOnce = 5000;
 
@@ -182,15 +168,13 @@ async function rewrittenIn(
   const faults: AuditFault[] = [];
   for (let at = 0; at < checkpoints.length && faults.length < maxFaults; at += comparedAtOnce) {
     const some = checkpoints.slice(at, at + comparedAtOnce);
-    const hashes = await chain.hashesOf(
-      partition,
-      some.map(({ sequence }) => sequence),
-    );
+    const sequences = some.map(({ sequence }) => sequence);
+    const rows = await chain.rowsAt(partition, sequences);
     for (const { sequence, hash, number } of some) {
-      const stored = hashes.get(sequence);
-      if (stored === undefined || stored.toString('base64url') === hash) continue;
-      const row = await chain.rowAt(partition, sequence);
-      faults.push({ kind: 'rewritten', partition, sequence, ...row, checkpoint: number });
+      const row = rows.get(sequence);
+      if (row === undefined || row.hash.toString('base64url') === hash) continue;
+      const { id, time } = row;
+      faults.push({ kind: 'rewritten', partition, sequence, id, time, checkpoint: number });
     }
   }
   return faults.slice(0, maxFaults);
