@@ -8,7 +8,7 @@ import { sql } from 'kysely';
 import { readAuditKeys, sealKeyFrom } from '../src/config.ts';
 import { createAuditSearch } from '../src/store/audit-search.ts';
 import { createAuditStore } from '../src/store/audit-store.ts';
-import { createLaunchingClients } from '../src/store/known-parties.ts';
+import { createKnownParties } from '../src/store/known-parties.ts';
 import type { AuditCriteria } from '../src/store/search-conditions.ts';
 import { type AuditDatabase, openSchema } from '../src/store/tables.ts';
 import { aLaunch, anEvent, bairstow } from './some-events.ts';
@@ -209,9 +209,7 @@ describe.each<[string, () => Promise<Storage>]>([
     });
     const other = aLaunch(randomUUID(), { time: '2026-04-01T10:00:00.000Z' });
     beforeAll(async () => {
-      await createLaunchingClients(database).record([
-        { issuer: 'https://issuer.example', clientId: 'pms-8' },
-      ]);
+      await createKnownParties(database).record([launch]);
       await append(other, launch, order, refusal);
     });
 

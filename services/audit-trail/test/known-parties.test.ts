@@ -2,12 +2,12 @@ import { openTestStorage } from '@clinical-launch/testing/test-storage';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createKnownParties, type KnownParties } from '../src/store/known-parties.ts';
 import { openSchema } from '../src/store/tables.ts';
-import { anEvent } from './some-events.ts';
+import { anEvent, bairstow } from './some-events.ts';
 
 let storage: Awaited<ReturnType<typeof openTestStorage>>;
 let parties: KnownParties;
 const launchBy = (username: string, name: string, practice: { code: string; name: string }) =>
-  anEvent('launch.url.issued.v1', { data: { user: { username, name }, practice } });
+  anEvent('launch.url.issued.v1', { data: { ...bairstow, user: { username, name }, practice } });
 const harbour = { code: 'A81001', name: 'Harbour Surgery' };
 const hill = { code: 'B82002', name: 'Hill Surgery' };
 

@@ -9,14 +9,14 @@ import { createTestDependencies, serveForTest } from '@clinical-launch/testing/s
 import { TestClock } from '@clinical-launch/testing/test-clock';
 import { openTestStorage } from '@clinical-launch/testing/test-storage';
 import { readAuditTrailConfig, sealKeyFrom } from '../src/config.ts';
+import { onEvent } from '../src/consumers/on-event.ts';
 import { auditPages } from '../src/http/pages/endpoints.ts';
 import { createSessions } from '../src/http/pages/session.ts';
 import { createActivity } from '../src/store/activity.ts';
 import { createAuditSearch } from '../src/store/audit-search.ts';
 import { createAuditStore } from '../src/store/audit-store.ts';
-import { createKnownParties, createLaunchingClients } from '../src/store/known-parties.ts';
+import { createKnownParties } from '../src/store/known-parties.ts';
 import { openSchema } from '../src/store/tables.ts';
-import { storeEvents } from '../src/work/store-events.ts';
 
 const origin = 'https://audit.example';
 const staff = { subject: 's1', username: 'ruth', name: 'Ruth', mayRead: true };
@@ -31,7 +31,6 @@ export async function startPages() {
   const sealer = createSealer([{ id: 'audit', key: randomBytes(32) }]);
   const pseudonyms = createPatientPseudonyms(randomBytes(32));
   const parties = createKnownParties(database);
-  const clients = createLaunchingClients(database);
   const { bus: events, endedSessions } = dependencies;
   const pages = auditPages({
     clock,
@@ -80,7 +79,7 @@ export async function startPages() {
     return send(path, init);
   };
   const store = createAuditStore({ database, sealKey: sealKeyFrom(keys) });
-  const storing = storeEvents({ store, clients, parties });
+  const consumer = onEvent({ store, parties, clock });
 
   return {
     ...dependencies,
@@ -89,7 +88,7 @@ export async function startPages() {
     open,
     search: (form: Readonly<Record<string, string>>) =>
       open('/audit/', { method: 'POST', body: new URLSearchParams(form) }),
-    store: (...stored: CloudEvent[]) => storing(stored),
+    store: (...stored: CloudEvent[]) => consumer.handleAll(stored),
     async stop() {
       await server.stop();
       await storage.close();

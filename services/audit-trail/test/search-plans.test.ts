@@ -1,11 +1,13 @@
+import { randomUUID } from 'node:crypto';
 import type { Storage } from '@clinical-launch/storage/storage';
 import { openTestStorage } from '@clinical-launch/testing/test-storage';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { CompiledQuery, type KyselyPlugin } from 'kysely';
 import { readAuditKeys, sealKeyFrom } from '../src/config.ts';
 import { createAuditSearch } from '../src/store/audit-search.ts';
-import { createLaunchingClients } from '../src/store/known-parties.ts';
+import { createKnownParties } from '../src/store/known-parties.ts';
 import { type AuditDatabase, openSchema } from '../src/store/tables.ts';
+import { aLaunch } from './some-events.ts';
 import { inventRows } from './stored/invented-rows.ts';
 import { searchesOf } from './stored/invented-searches.ts';
 
@@ -23,8 +25,10 @@ beforeAll(async () => {
     sealKey: sealKeyFrom(readAuditKeys({})),
   });
   const issuer = 'https://idp.example/idp/north/practice/v2.0';
-  const clients = ['pms-1', 'pms-2', 'pms-3', 'pms-4'].map((clientId) => ({ issuer, clientId }));
-  await createLaunchingClients(database).record(clients);
+  const clients = ['pms-1', 'pms-2', 'pms-3', 'pms-4'].map((clientId) =>
+    aLaunch(randomUUID(), { data: { issuer, clientId } }),
+  );
+  await createKnownParties(database).record(clients);
 });
 afterAll(() => storage.close());
 

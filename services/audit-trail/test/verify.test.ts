@@ -15,9 +15,8 @@ import { hashOfRow, sealOf } from '../src/domain/row-chain.ts';
 import { createAuditStore } from '../src/store/audit-store.ts';
 import { createChainReader } from '../src/store/chain-reader.ts';
 import { createCheckpoints } from '../src/store/checkpoints.ts';
-import { createPartitions } from '../src/store/partitions.ts';
 import { createProgress } from '../src/store/progress.ts';
-import { type AuditDatabase, openSchema } from '../src/store/tables.ts';
+import { type AuditDatabase, dropPartition, openSchema } from '../src/store/tables.ts';
 import { dropOld } from '../src/work/maintain-partitions.ts';
 import { verifyAudit } from '../src/work/verify-audit.ts';
 import { startVerification } from '../src/work/verify-regularly.ts';
@@ -222,9 +221,7 @@ describe.each<[string, () => Promise<Storage>]>([
     await store.append([old()]);
     const { logger, lines } = createRecordedLogger();
     const [chain, checkpoints] = [createChainReader(database), createCheckpoints(database, keys)];
-    const partitions = createPartitions(database);
-    const dropAt = (time: Date) =>
-      dropOld({ chain, checkpoints, partitions, retentionYears: 8, logger }, time);
+    const dropAt = (time: Date) => dropOld({ chain, checkpoints, database, retentionYears: 8, logger }, time);
     // The last second of the month is not yet eight years ago.
     await dropAt(new Date('2012-05-31T23:59:59Z'));
     expect(await chain.partitions()).toContain('audit_event_2004_05');
@@ -236,7 +233,7 @@ describe.each<[string, () => Promise<Storage>]>([
       'out of retention',
     );
     // The database itself refuses to drop a partition of this year, in case the service's clock is wrong.
-    await expect(partitions.drop('audit_event_2026_03')).rejects.toThrow('not out of retention');
+    await expect(dropPartition(database, 'audit_event_2026_03')).rejects.toThrow('not out of retention');
   });
 
   it('reports a checkpoint that was changed, replaced or removed', async () => {

@@ -28,6 +28,10 @@ export type AuditColumns = Omit<AuditRow, 'sequence' | 'is_late'>;
  */
 export const launchTypes: readonly EventType[] = ['launch.url.issued.v1', 'desktop.launch.issued.v1'];
 
+/** Returns whether an event starts a launch of the launch API. */
+export const isLaunchUrlIssued = (event: CloudEvent): event is CloudEvent<'launch.url.issued.v1'> =>
+  event.type === 'launch.url.issued.v1';
+
 /** The members of `data` that become columns. Each type of event contains some of these members. */
 type KnownData = {
   readonly issuer?: string;

@@ -12,7 +12,7 @@ const pageSize = 500;
 export type FindEventsDependencies = ReaderDependencies & {
   readonly store: AuditStore;
   /** Answers a query with any criterion other than the GUID, and callers that prefer FHIR. */
-  readonly search: Handler<ReaderExchange>;
+  readonly searchEvents: Handler<ReaderExchange>;
 };
 
 /**
@@ -21,11 +21,11 @@ export type FindEventsDependencies = ReaderDependencies & {
  * is one. The search is recorded as an event.
  */
 export function findEvents(dependencies: FindEventsDependencies): Handler<ReaderExchange> {
-  const { store, search, events } = dependencies;
+  const { store, searchEvents, events } = dependencies;
   return async (exchange) => {
     const { request, response } = exchange;
     const query = queryOf(request);
-    if (isSearch(query) || formatFor(request, ['json', 'fhir']) === 'fhir') return search(exchange);
+    if (isSearch(query) || formatFor(request, ['json', 'fhir']) === 'fhir') return searchEvents(exchange);
     const correlationId = searchedId(query);
     const after = searchedPage(query);
     // Reads one event more than the page contains, to know whether there is a next page.

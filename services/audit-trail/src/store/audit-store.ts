@@ -19,8 +19,7 @@ import {
   sealOf,
   textOf,
 } from '../domain/row-chain.ts';
-import { createPartitions } from './partitions.ts';
-import type { AuditDatabase, AuditTables } from './tables.ts';
+import { type AuditDatabase, type AuditTables, ensurePartition } from './tables.ts';
 
 export type AuditStore = {
   /**
@@ -54,16 +53,16 @@ type AuditStoreOptions = {
 /** Creates the store of the audit trail's events. */
 export function createAuditStore({ database, sealKey, onStored }: AuditStoreOptions): AuditStore {
   const existing = new Set<string>();
-  const ensurePartition = async (partition: string) => {
+  const ensureOnce = async (partition: string) => {
     if (existing.has(partition)) return;
-    await createPartitions(database).ensure(partition);
+    await ensurePartition(database, partition);
     existing.add(partition);
   };
   return {
     async append(events) {
       const all = events.map(columnsOf);
       const partitions = partitionsOf(all);
-      for (const partition of partitions) await ensurePartition(partition);
+      for (const partition of partitions) await ensureOnce(partition);
       try {
         await database.transaction().execute(async (transaction) => {
           await sql`select pg_advisory_xact_lock(${chainLock})`.execute(transaction);

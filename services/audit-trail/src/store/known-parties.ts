@@ -1,7 +1,8 @@
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import { sql } from 'kysely';
 import { LRUCache } from 'lru-cache';
-import type { AuditDatabase } from './tables.ts';
+import { isLaunchUrlIssued } from '../domain/audit-row.ts';
+import type { AuditDatabase, AuditTables } from './tables.ts';
 
 /** A user that an event names, and the practice in the same event. */
 type KnownUser = {
@@ -11,70 +12,73 @@ type KnownUser = {
   readonly practiceName: string;
 };
 
-type KnownPractice = { readonly practice: string; readonly practiceName: string };
-
 /**
  * The users that events name, and their practices. Readers can find users and practices by names such as "Dr
- * Bairstow" and "Harbour Surgery", without knowing the username or code.
+ * Bairstow" and "Harbour Surgery", without knowing the username or code. Also the clients that have launched,
+ * because the hash of a caller's identifier includes the client.
  */
 export type KnownParties = {
   record(events: readonly CloudEvent[]): Promise<void>;
   users(text: string): Promise<readonly KnownUser[]>;
   /** Returns the practice with this code, or else the practices whose name contains every word. */
-  practices(text: string): Promise<readonly KnownPractice[]>;
+  practices(text: string): Promise<readonly Pick<KnownUser, 'practice' | 'practiceName'>[]>;
 };
 
-/** The maximum number of users that a process caches. With the cache, most batches need no SQL statement. */
+/** The maximum number of rows that a process caches. With the cache, most batches need no SQL statement. */
 const maxRemembered = 10_000;
 /** The maximum number of choices that are returned, because nobody reads a longer list. */
 const maxFound = 20;
 const longest = 300;
 
-/** Creates the record of users and practices. */
+/** Creates the record of users, practices and launching clients. */
 export function createKnownParties(database: AuditDatabase): KnownParties {
-  const remembered = new LRUCache<string, true>({ max: maxRemembered });
-  const keyOf = (user: KnownUser) => JSON.stringify([user.name, user.practice]);
-  const matching = <Row>(columns: string, { exact, words }: { exact: string; words: string }, text: string) =>
-    sql<Row>`select distinct ${sql.raw(columns)} from audit_trail.known_user
+  const rememberUsers = remembering<AuditTables['known_user']>((rows) =>
+    database
+      .insertInto('known_user')
+      .values(rows)
+      .onConflict((conflict) => conflict.columns(['name', 'practice']).doNothing())
+      .execute(),
+  );
+  const rememberClients = remembering<AuditTables['launching_client']>((rows) =>
+    database
+      .insertInto('launching_client')
+      .values(rows)
+      .onConflict((conflict) => conflict.columns(['issuer', 'client_id']).doNothing())
+      .execute(),
+  );
+  const matching = async <Row>(
+    columns: string,
+    { exact, words }: { exact: string; words: string },
+    text: string,
+  ) => {
+    const { rows } = await sql<Row>`select distinct ${sql.raw(columns)} from audit_trail.known_user
       where lower(${sql.ref(exact)}) = ${text.toLowerCase()}
         or ((select bool_and(position(word in lower(${sql.ref(words)})) > 0)
               from unnest(${wordsOf(text)}::text[]) as word)
             and not exists (select from audit_trail.known_user where lower(${sql.ref(exact)}) = ${text.toLowerCase()}))
-      order by 1 limit ${maxFound}`;
+      order by 1 limit ${maxFound}`.execute(database);
+    return rows;
+  };
+  const practice = 'practice, practice_name as "practiceName"';
   return {
     async record(events) {
-      const fresh = new Map(
-        events
-          .flatMap(userOf)
-          .filter((user) => !remembered.has(keyOf(user)))
-          .map((user) => [keyOf(user), user]),
-      );
-      if (fresh.size === 0) return;
-      await database
-        .insertInto('known_user')
-        .values(
-          [...fresh.values()].map(({ practiceName, ...user }) => ({ ...user, practice_name: practiceName })),
-        )
-        .onConflict((conflict) => conflict.columns(['name', 'practice']).doNothing())
-        .execute();
-      for (const key of fresh.keys()) remembered.set(key, true);
+      await rememberClients(events.flatMap(clientOf));
+      await rememberUsers(events.flatMap(userOf));
     },
-    async users(text) {
-      const columns = 'name, display, practice, practice_name as "practiceName"';
-      const { rows } = await matching<KnownUser>(columns, { exact: 'name', words: 'display' }, text).execute(
-        database,
-      );
-      return rows;
-    },
-    async practices(text) {
-      const columns = 'practice, practice_name as "practiceName"';
-      const { rows } = await matching<KnownPractice>(
-        columns,
-        { exact: 'practice', words: 'practice_name' },
-        text,
-      ).execute(database);
-      return rows;
-    },
+    users: (text) => matching(`name, display, ${practice}`, { exact: 'name', words: 'display' }, text),
+    practices: (text) => matching(practice, { exact: 'practice', words: 'practice_name' }, text),
+  };
+}
+
+/** Returns a function that inserts the rows that this process has not inserted yet. */
+function remembering<Row extends object>(insert: (rows: readonly Row[]) => Promise<unknown>) {
+  const remembered = new LRUCache<string, true>({ max: maxRemembered });
+  return async (rows: readonly Row[]) => {
+    const all = new Map(rows.map((row) => [JSON.stringify(row), row]));
+    const fresh = [...all].filter(([key]) => !remembered.has(key));
+    if (fresh.length === 0) return;
+    await insert(fresh.map(([, row]) => row));
+    for (const [key] of fresh) remembered.set(key, true);
   };
 }
 
@@ -90,48 +94,18 @@ const wordsOf = (text: string): string[] => {
   return names.length > 0 ? names : words;
 };
 
-function userOf({ data }: CloudEvent): KnownUser[] {
-  const { user, practice } = data;
+function userOf({ data: { user, practice } }: CloudEvent): AuditTables['known_user'][] {
   if (user === undefined) return [];
-  const short = (text: string | undefined) =>
-    Array.from(text ?? '')
-      .slice(0, longest)
-      .join('');
+  const short = (text = '') => Array.from(text).slice(0, longest).join('');
   return [
     {
       name: short(user.username),
       display: short(user.name),
       practice: short(practice?.code),
-      practiceName: short(practice?.name),
+      practice_name: short(practice?.name),
     },
   ];
 }
 
-type LaunchingClient = { readonly issuer: string; readonly clientId: string };
-
-/**
- * The clients that have launched. These clients are stored, because the hash of a caller's identifier
- * includes the client.
- */
-export type LaunchingClients = { record(clients: readonly LaunchingClient[]): Promise<void> };
-
-/**
- * Creates the store of launching clients. There are few clients, so each process caches the clients that it
- * has stored.
- */
-export function createLaunchingClients(database: AuditDatabase): LaunchingClients {
-  const known = new Set<string>();
-  const keyOf = ({ issuer, clientId }: LaunchingClient) => JSON.stringify([issuer, clientId]);
-  return {
-    async record(clients) {
-      const fresh = new Map(clients.filter((one) => !known.has(keyOf(one))).map((one) => [keyOf(one), one]));
-      if (fresh.size === 0) return;
-      await database
-        .insertInto('launching_client')
-        .values([...fresh.values()].map(({ issuer, clientId }) => ({ issuer, client_id: clientId })))
-        .onConflict((conflict) => conflict.columns(['issuer', 'client_id']).doNothing())
-        .execute();
-      for (const key of fresh.keys()) known.add(key);
-    },
-  };
-}
+const clientOf = (event: CloudEvent): AuditTables['launching_client'][] =>
+  isLaunchUrlIssued(event) ? [{ issuer: event.data.issuer, client_id: event.data.clientId }] : [];

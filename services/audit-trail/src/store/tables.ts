@@ -1,6 +1,6 @@
 import { readMigrations } from '@clinical-launch/storage/service-migration';
 import type { Storage } from '@clinical-launch/storage/storage';
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { StoredWith } from '../domain/columns.ts';
 import type { OriginatingIdTables } from './originating-ids.ts';
 
@@ -27,6 +27,16 @@ export type AuditDatabase = Kysely<AuditTables>;
 const schema = 'audit_trail';
 
 export const migrations = readMigrations(new URL('migrations/', import.meta.url));
+
+/** Creates the partition of a month. A function of the schema's owner creates it. */
+export async function ensurePartition(database: AuditDatabase, partition: string): Promise<void> {
+  await sql`select audit_trail.ensure_partition(${partition})`.execute(database);
+}
+
+/** Drops the partition of a month. Its end must be signed first, unless it is empty. */
+export async function dropPartition(database: AuditDatabase, partition: string): Promise<void> {
+  await sql`select audit_trail.drop_partition(${partition})`.execute(database);
+}
 
 /** Opens the schema of the audit trail. */
 export function openSchema(storage: Storage): Promise<AuditDatabase> {

@@ -1,9 +1,9 @@
 import type { Clock } from '@clinical-launch/runtime/clock';
 import type { Logger } from '@clinical-launch/runtime/logger';
 import type { Loop } from '@clinical-launch/runtime/loop';
+import { meter } from '@clinical-launch/runtime/metrics';
 import type { AuditOutcome } from '../domain/audit-row.ts';
 import { columns, columnsWith } from '../domain/columns.ts';
-import { observeExport } from '../metrics.ts';
 import type { ChainReader } from '../store/chain-reader.ts';
 import type { ExportedRow, ExportedRows } from '../store/exported-rows.ts';
 import type { Progress } from '../store/progress.ts';
@@ -115,4 +115,22 @@ function recordOf(row: ExportedRow, observedAt: number): LogRecord {
     body: row.reason === null ? row.type : `${row.type}: ${row.reason}`,
     attributes: Object.fromEntries(attributes),
   };
+}
+
+/**
+ * Observes, at each scrape, the age of the oldest event that was not exported, or 0 if every event was
+ * exported. If the times of these events cannot be read, there is no value.
+ */
+function observeExport(clock: Clock, times: () => Promise<readonly Date[]>): void {
+  meter()
+    .createObservableGauge('clinical_launch.audit.export.oldest_age', {
+      description: 'Age of the oldest event of the audit trail that the collector has not accepted',
+      unit: 's',
+    })
+    .addCallback(async (result) => {
+      const waiting = await times().catch(() => undefined);
+      if (waiting === undefined) return;
+      const now = clock.now();
+      result.observe(Math.max(0, ...waiting.map((time) => now - time.getTime())) / 1000);
+    });
 }

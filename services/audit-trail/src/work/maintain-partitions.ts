@@ -4,13 +4,13 @@ import type { Loop } from '@clinical-launch/runtime/loop';
 import { boundsOf, partitionOf } from '../domain/row-chain.ts';
 import type { ChainReader } from '../store/chain-reader.ts';
 import type { Checkpoints } from '../store/checkpoints.ts';
-import type { Partitions } from '../store/partitions.ts';
+import { type AuditDatabase, dropPartition, ensurePartition } from '../store/tables.ts';
 import { startRepeated } from './read-pages.ts';
 
 type PartitionOptions = {
   readonly chain: ChainReader;
   readonly checkpoints: Checkpoints;
-  readonly partitions: Partitions;
+  readonly database: AuditDatabase;
   readonly retentionYears: number;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -23,11 +23,11 @@ const everyMs = 3_600_000;
  * retention. Before it drops a partition, signs a checkpoint of its end. Checkpoints are never deleted.
  */
 export function startPartitions(options: PartitionOptions): Pick<Loop, 'stop'> {
-  const { clock, logger, partitions } = options;
+  const { clock, logger, database } = options;
   const maintain = async () => {
     const now = new Date(clock.now());
     const nextMonth = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1));
-    for (const month of [now, nextMonth]) await partitions.ensure(partitionOf(month.toISOString()));
+    for (const month of [now, nextMonth]) await ensurePartition(database, partitionOf(month.toISOString()));
     await dropOld(options, now);
   };
   return startRepeated({ name: 'maintain partitions', everyMs, logger, work: maintain });
@@ -35,7 +35,7 @@ export function startPartitions(options: PartitionOptions): Pick<Loop, 'stop'> {
 
 /** Drops the partitions that are out of retention at the given time. */
 export async function dropOld(
-  { chain, checkpoints, partitions, retentionYears, logger }: Omit<PartitionOptions, 'clock'>,
+  { chain, checkpoints, database, retentionYears, logger }: Omit<PartitionOptions, 'clock'>,
   now: Date,
 ): Promise<void> {
   const retainedFrom = new Date(now);
@@ -45,7 +45,7 @@ export async function dropOld(
     const end = await chain.endOf(partition);
     const signed = await checkpoints.sign(partition, end, { now, kind: 'drop' });
     if (signed !== undefined) logger.info({ checkpoint: signed.jws }, 'audit checkpoint');
-    await partitions.drop(partition);
+    await dropPartition(database, partition);
     logger.info({ partition, rows: end.sequence }, 'a month of the audit trail is out of retention');
   }
 }

@@ -1,13 +1,13 @@
-import { accessTypes } from '../domain/event-words.ts';
-import { type AccessEvent, type PatientAccess, patientAccessesOf } from '../domain/patient-access.ts';
+import type { AuditEntry } from '../domain/audit-entry.ts';
+import { accessTypes, accessWords } from '../domain/event-words.ts';
 import type { AuditCriteria, SearchAudit } from '../store/audit-search.ts';
+import { pagesOf } from './read-pages.ts';
 
 /**
  * The maximum number of events that are read. If there are more events, the page states that its list is
  * incomplete.
  */
 const mostEvents = 10_000;
-const pageSize = 1000;
 const listed = 'orders.listed.v1';
 
 /** Returns the users who have seen a patient, and whether there are more events than were read. */
@@ -22,21 +22,56 @@ export async function whoHasSeen(
     { listedPatient: pseudonym },
   ];
   let isCut = false;
-  for (const criteria of searches) isCut = (await collect(search, criteria, events)) || isCut;
+  for (const criteria of searches) {
+    for await (const entries of pagesOf(search, { criteria })) {
+      isCut = entries.length > 0 && events.size >= mostEvents;
+      if (isCut) break;
+      for (const entry of entries) events.set(entry.id, entry);
+    }
+  }
   return { accesses: patientAccessesOf([...events.values()]), isCut };
 }
 
-/** Adds the found events to `events`. Returns whether the log contains more events than were read. */
-async function collect(
-  search: SearchAudit,
-  criteria: AuditCriteria,
-  events: Map<string, AccessEvent>,
-): Promise<boolean> {
-  let { entries, next } = await search(criteria, { limit: pageSize });
-  for (const entry of entries) events.set(entry.id, entry);
-  while (next !== undefined && events.size < mostEvents) {
-    ({ entries, next } = await search(criteria, { after: next, limit: pageSize }));
-    for (const entry of entries) events.set(entry.id, entry);
+/** The accesses of one user, at one practice and through one client, to a patient's data. */
+export type PatientAccess = {
+  readonly user: string | null;
+  readonly userDisplay: string | null;
+  readonly practice: string | null;
+  readonly practiceName: string | null;
+  readonly client: string | null;
+  readonly first: Date;
+  readonly last: Date;
+  /** The number of accesses for each description, such as "Viewed a request". */
+  readonly counts: ReadonlyMap<string, number>;
+};
+
+type AccessEvent = Pick<
+  AuditEntry,
+  'type' | 'time' | 'user' | 'userDisplay' | 'practice' | 'practiceName' | 'client'
+>;
+
+/** Groups events by user, practice and client. The most recent access comes first. */
+function patientAccessesOf(events: readonly AccessEvent[]): readonly PatientAccess[] {
+  const byUser = Map.groupBy(events, ({ user, practice, client }) =>
+    JSON.stringify([user?.toLowerCase() ?? null, practice, client]),
+  );
+  return [...byUser.values()]
+    .flatMap(patientAccessOf)
+    .toSorted((one, other) => other.last.getTime() - one.last.getTime());
+}
+
+function patientAccessOf(events: readonly AccessEvent[]): PatientAccess[] {
+  const ordered = events.toSorted((one, other) => one.time.getTime() - other.time.getTime());
+  const [first] = ordered;
+  const last = ordered.at(-1);
+  if (first === undefined || last === undefined) return [];
+  const counts = new Map<string, number>();
+  for (const { type } of ordered) {
+    const what = accessWords(type) ?? type;
+    counts.set(what, (counts.get(what) ?? 0) + 1);
   }
-  return next !== undefined;
+  const { user, practice, client } = first;
+  const userDisplay = ordered.find((event) => event.userDisplay !== null)?.userDisplay ?? null;
+  const practiceName = ordered.find((event) => event.practiceName !== null)?.practiceName ?? null;
+  return [{ user, userDisplay, practice, practiceName, client, first: first.time, last: last.time, counts }];
 }

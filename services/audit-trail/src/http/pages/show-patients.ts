@@ -8,8 +8,8 @@ import { redirect } from '@clinical-launch/http/answer';
 import { readForm } from '@clinical-launch/http/body';
 import { type Handler, textParameter } from '@clinical-launch/http/endpoint';
 import { isPseudonym } from '../../domain/search-values.ts';
-import { shortPseudonym } from '../../present/entry-model.ts';
-import { presentPatientAccesses } from '../../present/patient-access-model.ts';
+import { presentParties, shortPseudonym } from '../../present/entry-model.ts';
+import type { WriteTime } from '../../present/written-time.ts';
 import { whoHasSeen } from '../../work/who-has-seen.ts';
 import { pageNotFound } from './errors.ts';
 import type { FormFault } from './search-form.ts';
@@ -73,6 +73,22 @@ export function showPatient(dependencies: PagesDependencies): Handler<Visit> {
     });
   };
 }
+
+/** Returns the model of the list of users who have seen a patient. */
+const presentPatientAccesses = (
+  { accesses, isCut }: Awaited<ReturnType<typeof whoHasSeen>>,
+  write: WriteTime,
+) => ({
+  isCut,
+  people: accesses.map(({ first, last, counts, ...parties }) => ({
+    ...presentParties(parties),
+    first: write(first),
+    last: write(last),
+    isOnce: first.getTime() === last.getTime(),
+    counts: [...counts].map(([what, count]) => (count === 1 ? what : `${what}, ${count} times`)),
+    total: [...counts.values()].reduce((sum, count) => sum + count, 0),
+  })),
+});
 
 export const patientSystems: readonly { readonly value: PatientIdentifierSystem; readonly text: string }[] = [
   { value: 'nhs-number', text: 'NHS number' },
