@@ -21,18 +21,7 @@ import {
 } from '../domain/row-chain.ts';
 import { type AuditDatabase, type AuditTables, ensurePartition } from './tables.ts';
 
-export type AuditStore = {
-  /**
-   * Appends events to their partitions, all or none. Skips an event if an event with the same id and time is
-   * already stored.
-   */
-  append(events: readonly CloudEvent[]): Promise<void>;
-  /** Returns up to `limit` events of a correlation id in order of arrival, after the given position. */
-  findByCorrelation(
-    correlationId: string,
-    page: { after: string; limit: number },
-  ): Promise<{ place: string; event: CloudEvent }[]>;
-};
+export type AuditStore = ReturnType<typeof createAuditStore>;
 
 /**
  * The key of the advisory lock that writers of the chain wait for. It can be any number that is the same in
@@ -51,7 +40,7 @@ type AuditStoreOptions = {
 };
 
 /** Creates the store of the audit trail's events. */
-export function createAuditStore({ database, sealKey, onStored }: AuditStoreOptions): AuditStore {
+export function createAuditStore({ database, sealKey, onStored }: AuditStoreOptions) {
   const existing = new Set<string>();
   const ensureOnce = async (partition: string) => {
     if (existing.has(partition)) return;
@@ -59,7 +48,11 @@ export function createAuditStore({ database, sealKey, onStored }: AuditStoreOpti
     existing.add(partition);
   };
   return {
-    async append(events) {
+    /**
+     * Appends events to their partitions, all or none. Skips an event if an event with the same id and time
+     * is already stored.
+     */
+    async append(events: readonly CloudEvent[]): Promise<void> {
       const all = events.map(columnsOf);
       const partitions = partitionsOf(all);
       for (const partition of partitions) await ensureOnce(partition);
@@ -78,7 +71,8 @@ export function createAuditStore({ database, sealKey, onStored }: AuditStoreOpti
       }
       onStored?.(partitions);
     },
-    async findByCorrelation(correlationId, { after, limit }) {
+    /** Returns up to `limit` events of a correlation id in order of arrival, after the given position. */
+    async findByCorrelation(correlationId: string, { after, limit }: { after: string; limit: number }) {
       const place = sql<string>`(to_char(time at time zone 'UTC', 'YYYYMM')::bigint * 1000000000000 + sequence)`;
       const rows = await database
         .selectFrom('audit_event')

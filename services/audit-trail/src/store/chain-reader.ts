@@ -7,8 +7,6 @@ import type { AuditDatabase } from './tables.ts';
 /** A row whose hash does not match, or which does not follow the previous row. */
 export type BrokenRow = { readonly sequence: number; readonly previous: number };
 
-export type StoredRow = { readonly id: string; readonly time: string; readonly hash: Buffer };
-
 /** The result of comparing consecutive rows of a partition with their hashes. */
 export type ChainSlice = {
   readonly rows: number;
@@ -19,21 +17,7 @@ export type ChainSlice = {
   readonly seals: Buffer;
 };
 
-/** Reads the stored chain of the log in slices. */
-export type ChainReader = {
-  /** Returns the names of the partitions in order. */
-  partitions(): Promise<readonly string[]>;
-  /** Returns the last row of a partition, or the last row before the given row. */
-  endOf(partition: string, before?: number): Promise<ChainEnd>;
-  /** Compares up to `limit` rows after the row `after` with their hashes. */
-  slice(partition: string, after: ChainEnd, limit: number): Promise<ChainSlice>;
-  /** Returns the given rows by sequence number, without rows that do not exist. */
-  rowsAt(partition: string, sequences: readonly number[]): Promise<ReadonlyMap<number, StoredRow>>;
-  /** Returns the sequence numbers of the first and the last row in a period. */
-  range(partition: string, period: Period): Promise<{ first: number; last: number } | undefined>;
-  /** Returns the rows before which rows are missing. */
-  gaps(partition: string): Promise<readonly BrokenRow[]>;
-};
+export type ChainReader = ReturnType<typeof createChainReader>;
 
 export type Period = { readonly from: Date; readonly to: Date };
 
@@ -71,18 +55,22 @@ const rowText = sql.raw(rowTextInSql);
 const sealBytes = sql.raw(`case when octet_length(hash) = 32 and octet_length(seal) = 16 then hash || seal
   else decode(repeat('00', 48), 'hex') end || int8send(sequence)`);
 
-/** Creates the reader of the chain. */
-export function createChainReader(database: AuditDatabase): ChainReader {
+/** Creates the reader of the stored chain of the log. */
+export function createChainReader(database: AuditDatabase) {
   return {
-    async partitions() {
+    /** Returns the names of the partitions in order. */
+    async partitions(): Promise<readonly string[]> {
       const { rows } = await sql<{ name: string }>`select relname::text as name from pg_catalog.pg_inherits
         join pg_catalog.pg_class on pg_class.oid = inhrelid
         where inhparent = 'audit_trail.audit_event'::regclass order by relname`.execute(database);
       return rows.map(({ name }) => name);
     },
-    endOf: (partition, before) => endOf(database, partition, before),
-    slice: (partition, after, limit) => readSlice(database, { partition, after, limit }),
-    async rowsAt(partition, sequences) {
+    endOf: (partition: string, before?: number) => endOf(database, partition, before),
+    /** Compares up to `limit` rows after the row `after` with their hashes. */
+    slice: (partition: string, after: ChainEnd, limit: number) =>
+      readSlice(database, { partition, after, limit }),
+    /** Returns the given rows by sequence number, without rows that do not exist. */
+    async rowsAt(partition: string, sequences: readonly number[]) {
       const { rows } = await sql<{ sequence: string; hash: Uint8Array; id: string; time: Date }>`
         select sequence, hash, id, time from audit_trail.audit_event
         where ${within(partition)} and sequence = any(${sequences}::bigint[])`.execute(database);
@@ -93,7 +81,8 @@ export function createChainReader(database: AuditDatabase): ChainReader {
         ]),
       );
     },
-    async range(partition, { from, to }) {
+    /** Returns the sequence numbers of the first and the last row in a period. */
+    async range(partition: string, { from, to }: Period) {
       const { rows } = await sql<{ first: string | null; last: string | null }>`
         select min(sequence) as first, max(sequence) as last from (
           -- Without \`offset 0\`, the planner scans the sequence numbers up to the first match.
@@ -102,7 +91,8 @@ export function createChainReader(database: AuditDatabase): ChainReader {
       const [{ first, last } = { first: null, last: null }] = rows;
       return first === null ? undefined : { first: Number(first), last: Number(last) };
     },
-    async gaps(partition) {
+    /** Returns the rows before which rows are missing. */
+    async gaps(partition: string): Promise<readonly BrokenRow[]> {
       const { rows } = await sql<{ sequence: string; previous: string }>`
         select sequence, previous from (
           select sequence, coalesce(lag(sequence) over (order by sequence), 0) as previous

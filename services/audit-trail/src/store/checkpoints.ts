@@ -13,35 +13,24 @@ export type StoredCheckpoint = { readonly number: number; readonly jws: string }
 
 export type NumberRange = { readonly first: number; readonly last: number };
 
-export type Checkpoints = {
-  /**
-   * Signs the end of a partition and returns the checkpoint. Returns undefined if the row already has a
-   * checkpoint.
-   */
-  sign(
-    partition: string,
-    end: ChainEnd,
-    about: { now: Date; kind: Checkpoint['kind'] },
-  ): Promise<SignedCheckpoint | undefined>;
-  /** Returns the checkpoints of a range of numbers in order, page by page. */
-  between(numbers: NumberRange): AsyncIterable<readonly StoredCheckpoint[]>;
-  /**
-   * Returns the last checkpoint of each partition, or the last checkpoint that was signed before the given
-   * time.
-   */
-  latest(before?: Date): Promise<readonly StoredCheckpoint[]>;
-  /** Returns the numbers of the first and the last checkpoint for a range of rows. */
-  numbersOf(partition: string, rows: NumberRange): Promise<NumberRange | undefined>;
-};
+export type Checkpoints = ReturnType<typeof createCheckpoints>;
 
 const signLock = 4_711_902_027;
 const pageSize = 5000;
 
 /** Creates the store of checkpoints. */
-export function createCheckpoints(database: AuditDatabase, keys: AuditKeys): Checkpoints {
+export function createCheckpoints(database: AuditDatabase, keys: AuditKeys) {
   const stored = database.selectFrom('checkpoint').select(['number', 'jws']);
   return {
-    sign: (partition, end, { now, kind }) =>
+    /**
+     * Signs the end of a partition and returns the checkpoint. Returns undefined if the row already has a
+     * checkpoint.
+     */
+    sign: (
+      partition: string,
+      end: ChainEnd,
+      { now, kind }: { now: Date; kind: Checkpoint['kind'] },
+    ): Promise<SignedCheckpoint | undefined> =>
       database.transaction().execute(async (transaction) => {
         await sql`select pg_advisory_xact_lock(${signLock})`.execute(transaction);
         if (end.sequence === 0 || (await isSigned(transaction, { partition, end, kind }))) return undefined;
@@ -63,7 +52,8 @@ export function createCheckpoints(database: AuditDatabase, keys: AuditKeys): Che
           .execute();
         return { ...checkpoint, jws };
       }),
-    async *between({ first, last }) {
+    /** Returns the checkpoints of a range of numbers in order, page by page. */
+    async *between({ first, last }: NumberRange): AsyncGenerator<readonly StoredCheckpoint[]> {
       for (let from = first; from <= last; ) {
         const rows = await stored
           .where('number', '>=', String(from))
@@ -77,13 +67,15 @@ export function createCheckpoints(database: AuditDatabase, keys: AuditKeys): Che
         from = Number(end.number) + 1;
       }
     },
-    async latest(before) {
+    /** Returns the last checkpoint of each partition, of those signed before the time if it is given. */
+    async latest(before?: Date): Promise<readonly StoredCheckpoint[]> {
       const some = before === undefined ? stored : stored.where('signed_at', '<=', before);
       const byPartition = some.distinctOn('partition').orderBy('partition');
       const rows = await byPartition.orderBy('sequence', 'desc').orderBy('number', 'desc').execute();
       return rows.map(asStored);
     },
-    async numbersOf(partition, { first, last }) {
+    /** Returns the numbers of the first and the last checkpoint for a range of rows. */
+    async numbersOf(partition: string, { first, last }: NumberRange): Promise<NumberRange | undefined> {
       const row = await database
         .selectFrom('checkpoint')
         .select(({ fn }) => [fn.min<string | null>('number').as('first'), fn.max('number').as('last')])

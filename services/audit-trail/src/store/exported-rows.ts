@@ -6,28 +6,16 @@ import type { AuditDatabase } from './tables.ts';
 export type ExportedRow = StoredWith<{ readonly attribute: string }> &
   Pick<StoredWith<unknown>, 'time' | 'trace_id'>;
 
-/** A partition whose newest rows were not exported. */
-export type PendingPartition = {
-  readonly partition: string;
-  /** The sequence number of the last exported row, or 0. */
-  readonly place: number;
-  /** The time of the first row that was not exported. */
-  readonly since: Date;
-};
-
-export type ExportedRows = {
-  /**
-   * Returns, in order, the given partitions that have rows which were not exported. The progress of a
-   * partition has the name `<work> <partition>`.
-   */
-  pending(work: string, partitions: readonly string[]): Promise<readonly PendingPartition[]>;
-  /** Returns up to `limit` rows of a partition after a sequence number, in the order of the chain. */
-  after(partition: string, place: number, limit: number): Promise<readonly ExportedRow[]>;
-};
+export type ExportedRows = ReturnType<typeof createExportedRows>;
 
 /** Creates the reader of the rows to export. */
-export const createExportedRows = (database: AuditDatabase): ExportedRows => ({
-  async pending(work, partitions) {
+export const createExportedRows = (database: AuditDatabase) => ({
+  /**
+   * Returns, in order, the given partitions that have rows which were not exported, each with the number of
+   * its last exported row and the time of the next row. The progress of a partition has the name `<work>
+   * <partition>`.
+   */
+  async pending(work: string, partitions: readonly string[]) {
     const bounds = partitions.map(boundsOf);
     const [starts, ends] = [bounds.map(({ from }) => from), bounds.map(({ to }) => to)];
     const { rows } = await sql<{ readonly partition: string; readonly place: string; readonly since: Date }>`
@@ -40,7 +28,8 @@ export const createExportedRows = (database: AuditDatabase): ExportedRows => ({
       order by partition`.execute(database);
     return rows.map(({ place, ...row }) => ({ ...row, place: Number(place) }));
   },
-  after(partition, place, limit) {
+  /** Returns up to `limit` rows of a partition after a sequence number, in the order of the chain. */
+  after(partition: string, place: number, limit: number): Promise<readonly ExportedRow[]> {
     const { from, to } = boundsOf(partition);
     return database
       .selectFrom('audit_event')

@@ -12,17 +12,7 @@ type KnownUser = {
   readonly practiceName: string;
 };
 
-/**
- * The users that events name, and their practices. Readers can find users and practices by names such as "Dr
- * Bairstow" and "Harbour Surgery", without knowing the username or code. Also the clients that have launched,
- * because the hash of a caller's identifier includes the client.
- */
-export type KnownParties = {
-  record(events: readonly CloudEvent[]): Promise<void>;
-  users(text: string): Promise<readonly KnownUser[]>;
-  /** Returns the practice with this code, or else the practices whose name contains every word. */
-  practices(text: string): Promise<readonly Pick<KnownUser, 'practice' | 'practiceName'>[]>;
-};
+export type KnownParties = ReturnType<typeof createKnownParties>;
 
 /** The maximum number of rows that a process caches. With the cache, most batches need no SQL statement. */
 const maxRemembered = 10_000;
@@ -30,8 +20,12 @@ const maxRemembered = 10_000;
 const maxFound = 20;
 const longest = 300;
 
-/** Creates the record of users, practices and launching clients. */
-export function createKnownParties(database: AuditDatabase): KnownParties {
+/**
+ * Creates the record of the users and practices that events name. Readers can find them by names such as "Dr
+ * Bairstow" and "Harbour Surgery", without knowing the username or code. Also records the clients that have
+ * launched, because the hash of a caller's identifier includes the client.
+ */
+export function createKnownParties(database: AuditDatabase) {
   const rememberUsers = remembering<AuditTables['known_user']>((rows) =>
     database
       .insertInto('known_user')
@@ -61,12 +55,19 @@ export function createKnownParties(database: AuditDatabase): KnownParties {
   };
   const practice = 'practice, practice_name as "practiceName"';
   return {
-    async record(events) {
+    async record(events: readonly CloudEvent[]): Promise<void> {
       await rememberClients(events.flatMap(clientOf));
       await rememberUsers(events.flatMap(userOf));
     },
-    users: (text) => matching(`name, display, ${practice}`, { exact: 'name', words: 'display' }, text),
-    practices: (text) => matching(practice, { exact: 'practice', words: 'practice_name' }, text),
+    users: (text: string) =>
+      matching<KnownUser>(`name, display, ${practice}`, { exact: 'name', words: 'display' }, text),
+    /** Returns the practice with this code, or else the practices whose name contains every word. */
+    practices: (text: string) =>
+      matching<Pick<KnownUser, 'practice' | 'practiceName'>>(
+        practice,
+        { exact: 'practice', words: 'practice_name' },
+        text,
+      ),
   };
 }
 

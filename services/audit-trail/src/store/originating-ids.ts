@@ -10,21 +10,12 @@ export type OriginatingIdTables = {
 
 export type RecordedClaim = HeldClaim & { readonly claimedAt: number };
 
-export type OriginatingIds = {
-  /**
-   * Records claims. If two claims on a name overlap, keeps the earlier claim, whatever their order of
-   * arrival.
-   */
-  record(claims: readonly RecordedClaim[]): Promise<void>;
-  /** Returns all unexpired claims, page by page. */
-  live(now: number): AsyncIterable<readonly HeldClaim[]>;
-  deleteExpired(now: number): Promise<void>;
-};
+export type OriginatingIds = ReturnType<typeof createOriginatingIds>;
 
 const pageSize = 5000;
 
 /** Creates the store of callers' identifiers. The store preserves the identifiers if Redis loses its data. */
-export function createOriginatingIds(database: Kysely<OriginatingIdTables>): OriginatingIds {
+export function createOriginatingIds(database: Kysely<OriginatingIdTables>) {
   const pageAfter = (cursor: string, now: number) =>
     database
       .selectFrom('originating_id')
@@ -35,7 +26,11 @@ export function createOriginatingIds(database: Kysely<OriginatingIdTables>): Ori
       .limit(pageSize)
       .execute();
   return {
-    async record(claims) {
+    /**
+     * Records claims. If two claims on a name overlap, keeps the earlier claim, whatever their order of
+     * arrival.
+     */
+    async record(claims: readonly RecordedClaim[]): Promise<void> {
       const rows = lastingOf(claims).map(({ name, holder, claimedAt, expiresAt }) => ({
         name,
         holder,
@@ -63,7 +58,8 @@ export function createOriginatingIds(database: Kysely<OriginatingIdTables>): Ori
         )
         .execute();
     },
-    async *live(now) {
+    /** Returns all unexpired claims, page by page. */
+    async *live(now: number): AsyncGenerator<readonly HeldClaim[]> {
       for (let cursor = ''; ; ) {
         const rows = await pageAfter(cursor, now);
         const last = rows.at(-1);
@@ -72,7 +68,7 @@ export function createOriginatingIds(database: Kysely<OriginatingIdTables>): Ori
         cursor = last.name;
       }
     },
-    async deleteExpired(now) {
+    async deleteExpired(now: number): Promise<void> {
       await database.deleteFrom('originating_id').where('expires_at', '<=', String(now)).execute();
     },
   };
