@@ -67,63 +67,51 @@ const identifierOf = (system: string, value: string, display?: string | null) =>
   ...(display ? { display } : {}),
 });
 
+const role = (system: string, code: string, display: string) => ({ coding: [{ system, code, display }] });
+
 function agentsOf({ user, userDisplay, client, practice, practiceName, source, address }: AuditEntry) {
-  const person =
-    user === null
-      ? []
-      : [
-          {
-            type: { coding: [{ system: agentTypes, code: 'humanuser', display: 'human user' }] },
-            who: identifierOf(systems.user, user, userDisplay),
-            altId: user,
-            ...(userDisplay ? { name: userDisplay } : {}),
-            requestor: true,
-            ...(practice === null
-              ? {}
-              : { location: identifierOf(systems.practice, practice, practiceName) }),
-          },
-        ];
-  const application =
-    client === null
-      ? []
-      : [
-          {
-            type: { coding: [{ system: agentTypes, code: 'dataprocessor', display: 'data processor' }] },
-            who: identifierOf(systems.client, client),
-            requestor: user === null,
-            ...(address === null ? {} : { network: { address, type: '2' as const } }),
-          },
-        ];
+  const network = address === null ? {} : { network: { address, type: '2' as const } };
+  const person = {
+    type: role(agentTypes, 'humanuser', 'human user'),
+    who: identifierOf(systems.user, user ?? '', userDisplay),
+    altId: user ?? '',
+    ...(userDisplay ? { name: userDisplay } : {}),
+    requestor: true,
+    ...(practice === null ? {} : { location: identifierOf(systems.practice, practice, practiceName) }),
+  };
+  const application = {
+    type: role(agentTypes, 'dataprocessor', 'data processor'),
+    who: identifierOf(systems.client, client ?? ''),
+    requestor: user === null,
+    ...network,
+  };
   const service = {
-    type: { coding: [{ system: participation, code: 'CST', display: 'custodian' }] },
+    type: role(participation, 'CST', 'custodian'),
     who: identifierOf(systems.service, source.slice(1)),
     requestor: false,
-    ...(address === null || client !== null ? {} : { network: { address, type: '2' as const } }),
+    ...(client === null ? network : {}),
   };
-  return [...person, ...application, service];
+  return [...(user === null ? [] : [person]), ...(client === null ? [] : [application]), service];
 }
 
 function entitiesOf({ patient, correlationId, launchId, orderGuid, orderReferences, action }: AuditEntry) {
-  const person = { system: entityTypes, code: '1', display: 'Person' };
-  const system = { system: entityTypes, code: '2', display: 'System Object' };
-  const job = { system: entityRoles, code: '20', display: 'Job' };
-  const about = (what: ReturnType<typeof identifierOf>) => ({ what, type: system, role: job });
-  return [
-    ...(patient === null
+  const entity = (type: string, display: string, [code, name]: readonly [string, string]) => ({
+    type: { system: entityTypes, code: type, display },
+    role: { system: entityRoles, code, display: name },
+  });
+  const about = (system: string, value: string | null) =>
+    value === null
       ? []
-      : [
-          {
-            what: identifierOf(systems.patient, patient),
-            type: person,
-            role: { system: entityRoles, code: '1', display: 'Patient' },
-          },
-        ]),
-    {
-      ...about(identifierOf(systems.correlation, correlationId)),
+      : [{ what: identifierOf(system, value), ...entity('2', 'System Object', ['20', 'Job']) }];
+  const person = entity('1', 'Person', ['1', 'Patient']);
+  return [
+    ...(patient === null ? [] : [{ what: identifierOf(systems.patient, patient), ...person }]),
+    ...about(systems.correlation, correlationId).map((launch) => ({
+      ...launch,
       ...(action === null ? {} : { name: action }),
-    },
-    ...(launchId === null ? [] : [about(identifierOf(systems.correlation, launchId))]),
-    ...(orderGuid === null ? [] : [about(identifierOf(systems.order, orderGuid))]),
-    ...(orderReferences ?? []).map((reference) => about(identifierOf(systems.orderReference, reference))),
+    })),
+    ...about(systems.correlation, launchId),
+    ...about(systems.order, orderGuid),
+    ...(orderReferences ?? []).flatMap((reference) => about(systems.orderReference, reference)),
   ];
 }

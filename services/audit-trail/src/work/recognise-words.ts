@@ -123,8 +123,7 @@ async function usersOf(
     });
   }
   // No known user matches, so searches the log for a user with this username.
-  const user = (await newest(search, { user: text }))?.user ?? undefined;
-  return user === undefined ? [] : [{ text: `User ${user}`, parameters: { user } }];
+  return inLog('User', search, text, 'user');
 }
 
 async function practicesOf(text: string, { search, parties }: RecognitionDependencies): Promise<Meaning[]> {
@@ -132,20 +131,22 @@ async function practicesOf(text: string, { search, parties }: RecognitionDepende
   const known = new Map(
     (await parties.practices(text)).map(({ practice, practiceName }) => [practice, practiceName]),
   );
-  if (known.size > 0) {
-    return [...known].map(([practice, name]) => ({
-      text: `${name} (${practice})`,
-      parameters: { practice },
-    }));
-  }
-  const practice = (await newest(search, { practice: text }))?.practice ?? undefined;
-  return practice === undefined ? [] : [{ text: `Practice ${practice}`, parameters: { practice } }];
+  if (known.size === 0) return inLog('Practice', search, text, 'practice');
+  return [...known].map(([practice, name]) => ({ text: `${name} (${practice})`, parameters: { practice } }));
 }
 
-async function clientsOf(text: string, { search }: RecognitionDependencies): Promise<Meaning[]> {
-  if (isPatientNumber(text)) return [];
-  const client = (await newest(search, { client: text }))?.client ?? undefined;
-  return client === undefined ? [] : [{ text: `Client ${client}`, parameters: { client } }];
+const clientsOf = async (text: string, { search }: RecognitionDependencies): Promise<Meaning[]> =>
+  isPatientNumber(text) ? [] : inLog('Client', search, text, 'client');
+
+/** Returns the party of the newest event that names it by exactly this text, as the log spells it. */
+async function inLog(
+  kind: string,
+  search: SearchAudit,
+  text: string,
+  name: 'user' | 'practice' | 'client',
+): Promise<Meaning[]> {
+  const found = (await newest(search, { [name]: text }))?.[name] ?? undefined;
+  return found === undefined ? [] : [{ text: `${kind} ${found}`, parameters: { [name]: found } }];
 }
 
 async function identifiersOf(

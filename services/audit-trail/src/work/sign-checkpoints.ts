@@ -13,17 +13,11 @@ type SignOptions = {
 
 const everyMs = 60_000;
 
-export type CheckpointSigner = {
-  /** Marks partitions with new rows for signing. */
-  onStored(partitions: readonly string[]): void;
-  stop(): Promise<void>;
-};
-
 /**
  * Signs the end of each partition with new rows, once a minute and when the process stops. Also logs each
  * checkpoint, so that an archive of the logs can prove a removal from the database.
  */
-export function startCheckpoints({ chain, checkpoints, clock, logger }: SignOptions): CheckpointSigner {
+export function startCheckpoints({ chain, checkpoints, clock, logger }: SignOptions) {
   let isFirst = true;
   let waiting = new Set<string>();
   const sign = async () => {
@@ -43,10 +37,11 @@ export function startCheckpoints({ chain, checkpoints, clock, logger }: SignOpti
   };
   const repeated = startRepeated({ name: 'sign checkpoints', everyMs, logger, work: sign });
   return {
-    onStored(partitions) {
+    /** Marks partitions with new rows for signing. */
+    onStored(partitions: readonly string[]): void {
       for (const partition of partitions) waiting.add(partition);
     },
-    async stop() {
+    async stop(): Promise<void> {
       await repeated.stop();
       await sign().catch((error: unknown) =>
         logger.error({ err: error }, 'the last checkpoint was not signed'),

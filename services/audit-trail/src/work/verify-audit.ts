@@ -21,7 +21,7 @@ export type VerifiedPosition = {
   readonly checkpoint: CheckpointPosition;
 };
 
-type VerifyOptions = {
+export type VerifyOptions = {
   readonly chain: ChainReader;
   readonly checkpoints: Checkpoints;
   readonly keys: Pick<AuditKeys, 'verification' | 'seals'>;

@@ -1,7 +1,8 @@
 import { fileURLToPath } from 'node:url';
+import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { redirect, sendText } from '@clinical-launch/http/answer';
 import type { Mounted } from '@clinical-launch/http/app';
-import { type Exchange, endpoint, type Guard } from '@clinical-launch/http/endpoint';
+import { type Exchange, endpoint, type Guard, type Handler } from '@clinical-launch/http/endpoint';
 import {
   createRateLimiter,
   type LocalRateLimiter,
@@ -43,6 +44,10 @@ export function auditPages(given: Omit<PagesDependencies, 'pages' | 'write'>): M
   const dialect = pageDialect(pages, headers);
   const open = { source: '/audit-trail', dialect, headers, audit: auditPageRefusal(config.clientId) };
   const forStaff = { ...open, guard: signedIn(sessions, config, createRateLimiter(clock)) };
+  const signedOut: Handler = ({ response }) =>
+    sendText(response, 'text/html', pages.render('signed-out.njk', {}));
+  const pageFor = (path: string, GET: Handler<Visit>, POST?: Handler<Visit>) =>
+    endpoint({ ...forStaff, path, methods: { GET, ...withoutUndefined({ POST }) } });
 
   return {
     endpoints: [
@@ -54,31 +59,13 @@ export function auditPages(given: Omit<PagesDependencies, 'pages' | 'write'>): M
       endpoint({ ...open, path: '/audit/sign-in', methods: { GET: signIn(signingIn) } }),
       endpoint({ ...open, path: '/audit/callback', methods: { GET: completeSignIn(signingIn) } }),
       endpoint({ ...open, path: '/audit/sign-out', methods: { POST: signOut({ ...signingIn, pages }) } }),
-      endpoint({
-        ...open,
-        path: '/audit/signed-out',
-        methods: {
-          GET: ({ response }) => sendText(response, 'text/html', pages.render('signed-out.njk', {})),
-        },
-      }),
-      endpoint({
-        ...forStaff,
-        path: home,
-        methods: { GET: showSearch(dependencies), POST: search(dependencies) },
-      }),
-      endpoint({ ...forStaff, path: '/audit/export', methods: { GET: exportSearch(dependencies) } }),
-      endpoint({ ...forStaff, path: '/audit/launches/:guid', methods: { GET: showLaunch(dependencies) } }),
-      endpoint({
-        ...forStaff,
-        path: '/audit/patients',
-        methods: { GET: showPatients(dependencies), POST: searchPatient(dependencies) },
-      }),
-      endpoint({
-        ...forStaff,
-        path: '/audit/patients/:pseudonym',
-        methods: { GET: showPatient(dependencies) },
-      }),
-      endpoint({ ...forStaff, path: '/audit/activity', methods: { GET: showActivity(dependencies) } }),
+      endpoint({ ...open, path: '/audit/signed-out', methods: { GET: signedOut } }),
+      pageFor(home, showSearch(dependencies), search(dependencies)),
+      pageFor('/audit/export', exportSearch(dependencies)),
+      pageFor('/audit/launches/:guid', showLaunch(dependencies)),
+      pageFor('/audit/patients', showPatients(dependencies), searchPatient(dependencies)),
+      pageFor('/audit/patients/:pseudonym', showPatient(dependencies)),
+      pageFor('/audit/activity', showActivity(dependencies)),
     ],
     below: [{ path: '/audit/assets', serve: serveAssets(directory('../../../public')) }],
     edges: [{ path: '/audit', dialect, notFound: pageNotFound }],

@@ -12,31 +12,22 @@ const maxLength = 200;
 
 type OpenIdConfig = Omit<AuditPagesConfig, 'sealer' | 'timeZone' | 'supportLine'>;
 
-/** Signs staff in at the issuer. */
-export type OpenId = {
-  /** Starts a sign-in. Returns the state to remember, and the address for the browser. */
-  begin(returnTo: string): Promise<{ readonly signIn: BegunSignIn; readonly address: string }>;
-  /** Completes a sign-in with the query of the issuer's answer. @throws ServiceError 400 or 503 */
-  complete(query: URLSearchParams, begun: readonly BegunSignIn[]): Promise<Completed>;
-  /** Returns the issuer's address for ending its session, or undefined if the issuer has no such address. */
-  signOutAddress(): Promise<string | undefined>;
-};
-
-type Completed = { readonly staff: Staff; readonly returnTo: string };
+export type OpenId = ReturnType<typeof createOpenId>;
 
 /**
  * Creates the client of the issuer: OpenID Connect Core 1.0, authorization code flow with PKCE (RFC 7636),
  * `state` and `nonce`. Loads the library and discovers the issuer at the first sign-in, so that the service
  * starts without the issuer. Stores no token.
  */
-export function createOpenId(config: OpenIdConfig): OpenId {
+export function createOpenId(config: OpenIdConfig) {
   const { publicUrl, clientId, rightClaim } = config;
   const redirectUri = `${publicUrl}/audit/callback`;
   const load = () => import('openid-client');
   const discover = createDiscovery(config);
 
   return {
-    async begin(returnTo) {
+    /** Starts a sign-in. Returns the state to remember, and the address for the browser. */
+    async begin(returnTo: string): Promise<{ signIn: BegunSignIn; address: string }> {
       const [library, issuer] = await Promise.all([load(), discover()]);
       const codeVerifier = library.randomPKCECodeVerifier();
       const [state, nonce] = [library.randomState(), library.randomNonce()];
@@ -50,7 +41,8 @@ export function createOpenId(config: OpenIdConfig): OpenId {
       });
       return { signIn: { state, nonce, codeVerifier, returnTo }, address: address.href };
     },
-    async complete(query, begun) {
+    /** Completes a sign-in with the query of the issuer's answer. @throws ServiceError 400 or 503 */
+    async complete(query: URLSearchParams, begun: readonly BegunSignIn[]) {
       const signIn = begun.find(({ state }) => state === query.get('state'));
       if (signIn === undefined) throw signInFailed(new Error('this browser did not start the sign-in'));
       const [library, issuer] = await Promise.all([load(), discover()]);
@@ -77,7 +69,8 @@ export function createOpenId(config: OpenIdConfig): OpenId {
             });
       return { staff: staffOf({ ...more, ...claims }, rightClaim), returnTo: signIn.returnTo };
     },
-    async signOutAddress() {
+    /** Returns the issuer's address for ending its session, or undefined if the issuer has no such address. */
+    async signOutAddress(): Promise<string | undefined> {
       const [library, issuer] = await Promise.all([load(), discover()]);
       if (issuer.serverMetadata().end_session_endpoint === undefined) return undefined;
       return library.buildEndSessionUrl(issuer, {

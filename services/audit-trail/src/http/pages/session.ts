@@ -39,22 +39,7 @@ const signInMs = 15 * minuteMs;
 /** The sessions ended by signing out. Each is stored until it would have expired. */
 export type EndedSessions = Pick<RevokedTokens, 'revoke' | 'has'>;
 
-export type Sessions = {
-  /**
-   * Returns the signed-in member of staff and extends the session.
-   * @throws Unavailable if the ended sessions cannot be read
-   */
-  find(request: IncomingMessage, response: ServerResponse): Promise<Staff | undefined>;
-  open(response: ServerResponse, staff: Staff): void;
-  /**
-   * Ends the session for this browser and for every copy of its cookie.
-   * @throws Unavailable if the end cannot be stored. The session then continues
-   */
-  close(request: IncomingMessage, response: ServerResponse): Promise<void>;
-  begin(response: ServerResponse, signIn: BegunSignIn): void;
-  /** Returns the sign-ins that this browser started, and deletes their cookie. */
-  takeBegun(request: IncomingMessage, response: ServerResponse): readonly BegunSignIn[];
-};
+export type Sessions = ReturnType<typeof createSessions>;
 
 type SessionOptions = {
   readonly sealer: Sealer;
@@ -69,7 +54,7 @@ type SessionOptions = {
  * accepts it. All replicas read the list of sessions ended by signing out. Scripts cannot read the cookie.
  * Browsers send it only below `/audit`, so it cannot have the prefix `__Host-`.
  */
-export function createSessions({ sealer, clock, endedSessions, isSecure }: SessionOptions): Sessions {
+export function createSessions({ sealer, clock, endedSessions, isSecure }: SessionOptions) {
   const prefix = isSecure ? '__Secure-' : '';
   const [sessionCookie, signInCookie] = [`${prefix}audit-session`, `${prefix}audit-sign-in`];
   const options = { path: '/audit', httpOnly: true, secure: isSecure, sameSite: 'lax' } as const;
@@ -95,7 +80,11 @@ export function createSessions({ sealer, clock, endedSessions, isSecure }: Sessi
     );
 
   return {
-    async find(request, response) {
+    /**
+     * Returns the signed-in member of staff and extends the session.
+     * @throws Unavailable if the ended sessions cannot be read
+     */
+    async find(request: IncomingMessage, response: ServerResponse): Promise<Staff | undefined> {
       const now = clock.now();
       for (const session of liveSessions(request, now)) {
         if (await endedSessions.has(session.id)) continue;
@@ -104,11 +93,15 @@ export function createSessions({ sealer, clock, endedSessions, isSecure }: Sessi
       }
       return undefined;
     },
-    open(response, staff) {
+    open(response: ServerResponse, staff: Staff): void {
       const now = clock.now();
       set(response, sessionCookie, { ...staff, id: randomUUID(), begunAt: now, usedAt: now });
     },
-    async close(request, response) {
+    /**
+     * Ends the session for this browser and for every copy of its cookie.
+     * @throws Unavailable if the end cannot be stored. The session then continues
+     */
+    async close(request: IncomingMessage, response: ServerResponse): Promise<void> {
       const now = clock.now();
       for (const { id, subject, begunAt } of liveSessions(request, now)) {
         // When the entry expires, every copy of the cookie has also expired, because no request extends a
@@ -120,8 +113,10 @@ export function createSessions({ sealer, clock, endedSessions, isSecure }: Sessi
       }
       forget(response, sessionCookie);
     },
-    begin: (response, signIn) => set(response, signInCookie, { ...signIn, at: clock.now() }),
-    takeBegun(request, response) {
+    begin: (response: ServerResponse, signIn: BegunSignIn) =>
+      set(response, signInCookie, { ...signIn, at: clock.now() }),
+    /** Returns the sign-ins that this browser started, and deletes their cookie. */
+    takeBegun(request: IncomingMessage, response: ServerResponse): readonly BegunSignIn[] {
       forget(response, signInCookie);
       const now = clock.now();
       return openAll<BegunSignIn & { at: number }>(request, signInCookie).filter(
