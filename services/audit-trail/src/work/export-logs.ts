@@ -1,3 +1,4 @@
+import type { LogRecord, LogSender } from '@clinical-launch/process/log-records';
 import type { Clock } from '@clinical-launch/runtime/clock';
 import type { Logger } from '@clinical-launch/runtime/logger';
 import type { Loop } from '@clinical-launch/runtime/loop';
@@ -22,29 +23,11 @@ const leaseMs = 30_000;
 const runMs = 10_000;
 const batchRows = 500;
 
-/** A row as a log record (OpenTelemetry logs data model). */
-type LogRecord = {
-  readonly eventName: string;
-  readonly at: number;
-  readonly observedAt: number;
-  readonly traceId: string;
-  readonly severity: 'INFO' | 'WARN' | 'ERROR';
-  readonly body: string;
-  readonly attributes: Readonly<Record<string, string | number>>;
-};
-
-/** Sends log records to a collector. */
-export type LogReceiver = {
-  /** Resolves when the collector has accepted the records. @throws Error if the collector refuses them */
-  send(records: readonly LogRecord[]): Promise<void>;
-  stop(): Promise<void>;
-};
-
 type ExportOptions = {
   readonly chain: Pick<ChainReader, 'partitions'>;
   readonly rows: ExportedRows;
   readonly progress: Progress;
-  readonly receiver: LogReceiver;
+  readonly receiver: LogSender;
   readonly clock: Clock;
   readonly logger: Logger;
 };

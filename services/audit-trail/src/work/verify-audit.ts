@@ -1,6 +1,6 @@
 import type { AuditFault } from '../domain/audit-fault.ts';
 import type { AuditKeys } from '../domain/checkpoint.ts';
-import { type ChainEnd, genesisOf } from '../domain/row-chain.ts';
+import type { ChainEnd } from '../domain/row-chain.ts';
 import type { ChainReader, Period } from '../store/chain-reader.ts';
 import type { Checkpoints, NumberRange } from '../store/checkpoints.ts';
 import { type CheckpointPosition, verifyCheckpoints } from './verify-checkpoints.ts';
@@ -10,11 +10,9 @@ export type Verification = {
   readonly rows: number;
   readonly checkpoints: number;
   readonly faults: readonly AuditFault[];
-  /** The position from which the next verification can continue. */
-  readonly position: VerifiedPosition;
 };
 
-/** The position up to which the log was verified. */
+/** A position up to which the log was verified. */
 export type VerifiedPosition = {
   readonly ends: ReadonlyMap<string, ChainEnd>;
   /** The last checkpoint and its hash, which the next checkpoint contains. */
@@ -41,50 +39,29 @@ export type VerifyOptions = {
 export async function verifyAudit(options: VerifyOptions): Promise<Verification> {
   const { chain, keys, signal, period, since } = options;
   const faults: AuditFault[] = [];
-  const ends = new Map<string, ChainEnd>();
   const ranges = new Map<string, NumberRange>();
   let rows = 0;
   for (const partition of await chain.partitions()) {
-    const range = await rangeOf(chain, partition, period);
-    ranges.set(partition, { ...(range ?? emptyRange), ...firstSince(since, partition) });
+    const range = period === undefined ? allRows : await chain.range(partition, period);
+    const verifiedEnd = since?.ends.get(partition);
+    // Includes the last row of the previous verification, because the row's checkpoint may have been signed
+    // after that verification.
+    const first = verifiedEnd?.sequence ?? range?.first ?? 0;
+    ranges.set(partition, { first, last: range?.last ?? 0 });
     if (range === undefined) continue;
     options.onPartition?.(partition);
-    const from = since?.ends.get(partition) ?? (await startOf(chain, partition, range.first));
+    const from = verifiedEnd ?? (await chain.endOf(partition, range.first));
     const verified = await verifyRows({ chain, keys, signal, partition, from, last: range.last });
     rows += verified.rows;
-    ends.set(partition, verified.end);
     faults.push(...verified.faults);
     if (period !== undefined) faults.push(...(await chain.gaps(partition)).map(removedFrom(partition)));
   }
   const isPeriod = period !== undefined;
   const signed = await verifyCheckpoints({ ...options, ranges, isPeriod, since: since?.checkpoint });
-  faults.push(...signed.faults);
-  const position = { ends, checkpoint: signed.end };
-  return { rows, checkpoints: signed.checkpoints, faults: distinct(faults), position };
+  return { rows, checkpoints: signed.checkpoints, faults: distinct([...faults, ...signed.faults]) };
 }
 
-/**
- * Includes the last row of the previous verification, because the row's checkpoint may have been signed after
- * that verification.
- */
-const firstSince = (since: VerifiedPosition | undefined, partition: string) => {
-  const end = since?.ends.get(partition);
-  return end === undefined ? {} : { first: end.sequence };
-};
-
-const emptyRange: NumberRange = { first: 0, last: 0 };
-
-async function rangeOf(
-  chain: ChainReader,
-  partition: string,
-  period?: Period,
-): Promise<NumberRange | undefined> {
-  if (period === undefined) return { first: 1, last: Number.MAX_SAFE_INTEGER };
-  return chain.range(partition, period);
-}
-
-const startOf = (chain: ChainReader, partition: string, first: number) =>
-  first === 1 ? Promise.resolve(genesisOf(partition)) : chain.endOf(partition, first);
+const allRows: NumberRange = { first: 1, last: Number.MAX_SAFE_INTEGER };
 
 const distinct = (faults: readonly AuditFault[]) => [
   ...new Map(

@@ -19,37 +19,23 @@ type CheckpointOptions = {
   readonly signal?: AbortSignal | undefined;
 };
 
-/** Verifies the checkpoints, and compares the log with them. */
-export async function verifyCheckpoints(options: CheckpointOptions) {
-  const signed = await readCheckpoints(options);
-  const faults = [...signed.faults, ...(await compareCheckpoints(options, signed.checkpoints))];
-  return { checkpoints: signed.checkpoints.length, faults, end: signed.end };
-}
-
-type ReadCheckpoints = {
-  readonly checkpoints: readonly SignedCheckpoint[];
-  readonly faults: readonly AuditFault[];
-  readonly end: CheckpointPosition;
-};
-
 /**
- * Reads the checkpoints of the verified rows, the last checkpoint of each partition, and the external copies.
+ * Verifies the checkpoints of the verified rows, the last checkpoint of each partition and the external
+ * copies, and compares the log with them.
  */
-async function readCheckpoints(options: CheckpointOptions): Promise<ReadCheckpoints> {
-  const { checkpoints, keys, external = [], since } = options;
-  const { read, faults, end } = await readInOrder(options, await numbersOf(options));
+export async function verifyCheckpoints(options: CheckpointOptions) {
+  const { checkpoints, keys } = options;
+  const { read, faults } = await readInOrder(options, await numbersOf(options));
   for (const { number, jws } of await checkpoints.latest()) {
     if (read.has(number)) continue;
     const checkpoint = await readCheckpoint(jws, keys);
     if (checkpoint?.number === number) read.set(number, checkpoint);
     else faults.push({ kind: 'checkpoint-forged', checkpoint: number });
   }
-  const elsewhere = await readExternal(options, external);
-  return {
-    checkpoints: [...read.values(), ...elsewhere.checkpoints],
-    faults: [...faults, ...elsewhere.faults],
-    end: end ?? since ?? { number: 0, name: '' },
-  };
+  const elsewhere = await readExternal(options);
+  const all = [...read.values(), ...elsewhere.checkpoints];
+  faults.push(...elsewhere.faults, ...(await compareCheckpoints(options, all)));
+  return { checkpoints: all.length, faults };
 }
 
 /**
@@ -78,7 +64,7 @@ async function readInOrder(options: CheckpointOptions, numbers: NumberRange) {
   const faults: AuditFault[] = [];
   const read = new Map<number, SignedCheckpoint>();
   let before: CheckpointPosition | undefined = numbers.first === 1 ? { number: 0, name: '' } : undefined;
-  let end: CheckpointPosition | undefined;
+  let isEmpty = true;
   for await (const page of checkpoints.between(numbers)) {
     signal?.throwIfAborted();
     for (const stored of page) {
@@ -88,14 +74,14 @@ async function readInOrder(options: CheckpointOptions, numbers: NumberRange) {
       const checkpoint = await readNext(options, stored, isNext ? before : undefined);
       if (checkpoint === undefined) faults.push({ kind: 'checkpoint-forged', checkpoint: stored.number });
       else read.set(stored.number, checkpoint);
-      end = { number: stored.number, name: nameOf(stored.jws) };
-      before = end;
+      isEmpty = false;
+      before = { number: stored.number, name: nameOf(stored.jws) };
     }
   }
-  if (end === undefined && since !== undefined && since.number > 0) {
+  if (isEmpty && since !== undefined && since.number > 0) {
     faults.push({ kind: 'checkpoint-missing', checkpoint: since.number });
   }
-  return { read, faults, end };
+  return { read, faults };
 }
 
 /**
@@ -114,7 +100,7 @@ async function readNext(
 }
 
 /** Reads external copies of checkpoints. The database must contain each copied checkpoint. */
-async function readExternal({ checkpoints, keys }: CheckpointOptions, external: readonly string[]) {
+async function readExternal({ checkpoints, keys, external = [] }: CheckpointOptions) {
   const faults: AuditFault[] = [];
   const read: SignedCheckpoint[] = [];
   for (const [line, jws] of external.entries()) {

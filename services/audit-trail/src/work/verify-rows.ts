@@ -24,25 +24,23 @@ export async function verifyRows({
   partition,
   from,
   last,
-}: RowsOptions): Promise<{ rows: number; end: ChainEnd; faults: AuditFault[] }> {
+}: RowsOptions): Promise<{ rows: number; faults: AuditFault[] }> {
   const faults: AuditFault[] = [];
-  let end = from;
   let rows = 0;
   const sliceAfter = (start: ChainEnd) =>
     chain.slice(partition, start, Math.max(0, Math.min(sliceSize, last - start.sequence)));
   for (let slice = await sliceAfter(from); slice.rows > 0; ) {
     signal?.throwIfAborted();
     rows += slice.rows;
-    end = slice.end;
     // While the database hashes the next rows, this process checks the seals of the current rows.
     const [next, found] = await Promise.all([
-      sliceAfter(end),
+      sliceAfter(slice.end),
       faultsOf(chain, { partition, slice, seals: keys.seals }),
     ]);
     faults.push(...found);
     slice = next;
   }
-  return { rows, end, faults: faults.slice(0, maxFaults) };
+  return { rows, faults: faults.slice(0, maxFaults) };
 }
 
 type SliceFaults = {
