@@ -1,5 +1,5 @@
 import { withoutUndefined } from '@clinical-launch/contracts/schema';
-import { optionalText, Type } from '@clinical-launch/contracts/type';
+import { optionalText, type Static, Type } from '@clinical-launch/contracts/type';
 import type { Sealer } from '@clinical-launch/crypto/sealing';
 import { readAllowedNetworks } from '@clinical-launch/http/outbound-settings';
 import {
@@ -83,14 +83,7 @@ export function readAuditPagesConfig(environment: Environment): Omit<AuditPagesC
   };
 }
 
-type Read = {
-  readonly PUBLIC_URL?: string;
-  readonly AUDIT_OIDC_ISSUER?: string;
-  readonly AUDIT_OIDC_CLIENT_ID?: string;
-  readonly AUDIT_OIDC_CLIENT_SECRET?: string;
-};
-
-function clientOf(read: Read, production: boolean) {
+function clientOf(read: Static<typeof auditPagesSettings>, production: boolean) {
   const { PUBLIC_URL: publicUrl = '', AUDIT_OIDC_ISSUER: issuer, AUDIT_OIDC_CLIENT_ID: clientId } = read;
   if (issuer === undefined) {
     return production ? undefined : { issuer: publicUrl + demoIssuerPath, clientId: demoClientId };

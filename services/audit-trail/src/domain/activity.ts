@@ -1,5 +1,3 @@
-import type { AuditOutcome } from './audit-row.ts';
-
 /** The figures (measures) of the activity page, in their order on the page. */
 export const activityMeasures = {
   issued: 'Launches requested',
@@ -57,20 +55,13 @@ export function amountOf({ type, outcome, count, expired }: ActivityRow, measure
   return measureOfType[type] === measure ? count : 0;
 }
 
-export type MeasureCriteria = {
-  readonly types: readonly string[];
-  readonly outcomes?: readonly AuditOutcome[];
-  /** Selects only launches that had expired unopened at this time. */
-  readonly unopenedAt?: Date;
-};
-
 /** Returns the search criteria for the events of a measure. @param now milliseconds since 1970 */
-export function criteriaOf(measure: ActivityMeasure, now: number): MeasureCriteria {
+export function criteriaOf(measure: ActivityMeasure, now: number) {
   const typesOf = (wanted: ActivityMeasure) => activityTypes.filter((type) => measureOfType[type] === wanted);
   if (measure === 'expired') return { types: typesOf('issued'), unopenedAt: new Date(now) };
   if (measure !== 'refused') return { types: typesOf(measure) };
   const types = activityTypes.filter((type) => measureOfType[type] === undefined);
-  return { types, outcomes: ['refused', 'failed'] };
+  return { types, outcomes: ['refused', 'failed'] as const };
 }
 
 /** The types of event that record the opening of a launch. */

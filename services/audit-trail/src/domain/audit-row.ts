@@ -26,7 +26,7 @@ export type AuditColumns = Omit<AuditRow, 'sequence' | 'is_late'>;
  * The events that start a launch. These events contain the client, user, practice, patient and action of the
  * launch.
  */
-export const launchTypes: readonly EventType[] = ['launch.url.issued.v1', 'desktop.launch.issued.v1'];
+export const launchTypes: readonly string[] = ['launch.url.issued.v1', 'desktop.launch.issued.v1'];
 
 /** Returns whether an event starts a launch of the launch API. */
 export const isLaunchUrlIssued = (event: CloudEvent): event is CloudEvent<'launch.url.issued.v1'> =>

@@ -1,4 +1,6 @@
+import { openedTypes } from './activity.ts';
 import { type AuditEntry, factOf, numberOf } from './audit-entry.ts';
+import { launchTypes } from './audit-row.ts';
 import { getFaultWords } from './fault-words.ts';
 
 /** The result of a launch or request, in plain words. */
@@ -19,13 +21,10 @@ export const launchNamedIn = (entries: readonly AuditEntry[], guid: string): str
   entries.find((one) => one.correlationId === guid && one.launchId !== null && one.launchId !== guid)
     ?.launchId ?? undefined;
 
-export const issuedTypes = ['launch.url.issued.v1', 'desktop.launch.issued.v1'];
-const openedTypes = ['launch.token.redeemed.v1', 'desktop.code.issued.v1'];
-
 /** Returns the verdict on a launch or request. @param now milliseconds since 1970 */
 export function verdictOf(entries: readonly AuditEntry[], now: number): Verdict {
   const ordered = inOrder(entries);
-  const issued = ordered.find(({ type }) => issuedTypes.includes(type));
+  const issued = ordered.find(({ type }) => launchTypes.includes(type));
   const opened = ordered.find(({ type }) => openedTypes.includes(type));
   const faults = ordered.filter(({ outcome }) => outcome !== 'success');
   const worst = faults.at(-1);

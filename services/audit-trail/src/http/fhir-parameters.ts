@@ -77,26 +77,29 @@ function readOutcome(values: readonly string[]): AuditCriteria | string {
   return outcomes.length === codes.length ? { outcomes } : 'must be 0, 4 or 8';
 }
 
-/** Creates the reader of a parameter that selects event types by their FHIR code. */
-const typesBy =
-  (codeOf: (type: string) => string) =>
-  (values: readonly string[]): AuditCriteria | string => {
-    const fault = values.map((value) => textFault(value, 1000)).find((found) => found !== undefined);
-    if (fault !== undefined) return fault;
-    const codes = values.flatMap((value) => value.split(',')).map((token) => tokenOf(token).value);
-    return { types: Object.keys(eventCatalogue).filter((type) => codes.includes(codeOf(type))) };
-  };
-
 const isIdentifier = (token: string) => !token.startsWith(`${systems.patient}|`);
 
-const text = { type: 'string' };
 const parameter = (summary: string, read: Parameter['read'], more: Partial<Parameter> = {}): Parameter => ({
   summary,
-  schema: text,
+  schema: { type: 'string' },
   read,
   ...more,
 });
 const repeatable = { isRepeatable: true } as const;
+
+/** Creates a parameter that selects event types by their FHIR code. */
+const typesBy = (summary: string, codeOf: (type: string) => string): Parameter =>
+  parameter(
+    summary,
+    (values) => {
+      const fault = values.map((value) => textFault(value, 1000)).find((found) => found !== undefined);
+      if (fault !== undefined) return fault;
+      const codes = values.flatMap((value) => value.split(',')).map((token) => tokenOf(token).value);
+      return { types: Object.keys(eventCatalogue).filter((type) => codes.includes(codeOf(type))) };
+    },
+    repeatable,
+  );
+
 const agent = parameter('The user or the client, as `system|value`', readAgent);
 const entity = parameter(
   'The order, order reference, launch or pseudonym of a patient, as `system|value`',
@@ -117,21 +120,9 @@ export const fhirParameters: Readonly<Record<string, Parameter>> = {
   entity,
   'entity:identifier': entity,
   outcome: parameter('0 for success, 4 for a refusal, 8 for a failure', readOutcome, repeatable),
-  subtype: parameter(
-    'A type of event',
-    typesBy((type) => type),
-    repeatable,
-  ),
-  type: parameter(
-    'A code of the value set audit-event-type',
-    typesBy((type) => kindOf(type).type.code),
-    repeatable,
-  ),
-  action: parameter(
-    'A code of the value set audit-event-action',
-    typesBy((type) => kindOf(type).action),
-    repeatable,
-  ),
+  subtype: typesBy('A type of event', (type) => type),
+  type: typesBy('A code of the value set audit-event-type', (type) => kindOf(type).type.code),
+  action: typesBy('A code of the value set audit-event-action', (type) => kindOf(type).action),
   address,
   'patient:identifier': parameter(
     'The patient, as `system|value`. An address may contain only the pseudonym',

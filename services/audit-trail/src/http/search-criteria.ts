@@ -32,18 +32,11 @@ type Kind = Pick<Parameter, 'schema'> & { readonly faultOf: (value: string) => R
 const one = (
   summary: string,
   { schema, faultOf }: Kind,
-  criteriaOf: (value: string) => AuditCriteria = () => ({}),
-): Parameter => ({ summary, schema, read: ([value = '']) => faultOf(value) ?? criteriaOf(value) });
-
-const several = (
-  summary: string,
-  { schema, faultOf }: Kind,
-  criteriaOf: (values: readonly string[]) => AuditCriteria,
+  criteriaOf: (values: readonly string[]) => AuditCriteria = () => ({}),
 ): Parameter => ({
   summary,
   schema,
   read: (values) => values.map(faultOf).find((fault) => fault !== undefined) ?? criteriaOf(values),
-  isRepeatable: true,
 });
 
 const text = (maxLength: number, fault = textFault): Kind => ({
@@ -77,30 +70,38 @@ const inBodyOnly = { isInBodyOnly: () => true } as const;
  * values of their own parameters with this table.
  */
 export const searchCriteria = {
-  correlationId: one('The GUID of a launch or a request', guid, (correlationId) => ({ correlationId })),
-  client: one('The client', text(200), (client) => ({ client })),
-  user: one('The user, case-insensitive', text(200), (user) => ({ user })),
-  practice: one('The code of the practice', text(200), (practice) => ({ practice })),
-  patient: one('The pseudonym of the patient, never an identifier', pseudonym, (patient) => ({ patient })),
+  correlationId: one('The GUID of a launch or a request', guid, ([correlationId]) => ({ correlationId })),
+  client: one('The client', text(200), ([client]) => ({ client })),
+  user: one('The user, case-insensitive', text(200), ([user]) => ({ user })),
+  practice: one('The code of the practice', text(200), ([practice]) => ({ practice })),
+  patient: one('The pseudonym of the patient, never an identifier', pseudonym, ([patient]) => ({ patient })),
   patientSystem: { ...one('The system of the patient’s identifier', text(300, lengthFault)), ...inBodyOnly },
   patientValue: { ...one('The patient’s identifier', text(200, lengthFault)), ...inBodyOnly },
-  orderReference: one('The reference of an order', text(200), (orderReference) => ({ orderReference })),
-  orderGuid: one('The GUID of an order', guid, (orderGuid) => ({ orderGuid })),
+  orderReference: one('The reference of an order', text(200), ([orderReference]) => ({ orderReference })),
+  orderGuid: one('The GUID of an order', guid, ([orderGuid]) => ({ orderGuid })),
   identifier: {
-    ...one('The caller’s identifier of a launch', text(1000, lengthFault), (identifier) => ({ identifier })),
+    ...one('The caller’s identifier of a launch', text(1000, lengthFault), ([identifier]) => ({
+      identifier,
+    })),
     ...inBodyOnly,
   },
-  action: one('The action of the launch', text(25), (action) => ({ action })),
-  reason: one('The reason of a refusal', text(60), (reason) => ({ reason })),
-  address: one('The address of the caller', text(45), (address) => ({ address })),
-  from: one('The start of the period, inclusive', time, (from) => ({ from: new Date(from) })),
-  to: one('The end of the period, exclusive', time, (to) => ({ to: new Date(to) })),
-  type: several('A type of event', word(Object.keys(eventCatalogue), 'must be an event type'), (types) => ({
-    types,
-  })),
-  outcome: several(oneOutcome.replace('o', 'O'), word(outcomes, `must be ${oneOutcome}`), (values) => ({
-    outcomes: outcomes.filter((known) => values.includes(known)),
-  })),
+  action: one('The action of the launch', text(25), ([action]) => ({ action })),
+  reason: one('The reason of a refusal', text(60), ([reason]) => ({ reason })),
+  address: one('The address of the caller', text(45), ([address]) => ({ address })),
+  from: one('The start of the period, inclusive', time, ([from = '']) => ({ from: new Date(from) })),
+  to: one('The end of the period, exclusive', time, ([to = '']) => ({ to: new Date(to) })),
+  type: {
+    ...one('A type of event', word(Object.keys(eventCatalogue), 'must be an event type'), (types) => ({
+      types,
+    })),
+    isRepeatable: true,
+  },
+  outcome: {
+    ...one(oneOutcome.replace('o', 'O'), word(outcomes, `must be ${oneOutcome}`), (values) => ({
+      outcomes: outcomes.filter((known) => values.includes(known)),
+    })),
+    isRepeatable: true,
+  },
 } as const satisfies Readonly<Record<string, Parameter>>;
 
 export type CriterionName = keyof typeof searchCriteria;

@@ -1,4 +1,3 @@
-import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import { type AuditEntry, cursorText } from '../domain/audit-entry.ts';
 import { entryWords, serviceNameOf } from '../domain/event-words.ts';
 import { getFaultWords } from '../domain/fault-words.ts';
@@ -43,21 +42,15 @@ type Parties = Pick<
 /** Returns the start of a pseudonym, which is enough to distinguish two patients on a page. */
 export const shortPseudonym = (pseudonym: string): string => pseudonym.slice(0, 8);
 
-/** An entry in an answer: its columns that are not empty, and its event. */
-type AnsweredEntry = {
-  readonly id: string;
-  readonly time: string;
-  /** The position of the entry. Send it as the parameter `after` to request older entries. */
-  readonly cursor: string;
-  readonly event: CloudEvent;
-};
-
-/** Formats an entry for an answer or an export. */
-export function answeredEntry(entry: AuditEntry): AnsweredEntry {
+/**
+ * Formats an entry for an answer or an export: its columns that are not empty, its event and its cursor, which
+ * is the parameter `after` of a request for older entries.
+ */
+export function answeredEntry(entry: AuditEntry) {
   const { event, time, ...columns } = entry;
   const given = Object.entries(columns).filter(([, value]) => value !== null);
   return {
-    ...(Object.fromEntries(given) as { id: string }),
+    ...Object.fromEntries(given),
     time: time.toISOString(),
     cursor: cursorText(entry),
     event,

@@ -1,7 +1,7 @@
 import { type AuditEntry, factOf, listOf, numberOf } from '../domain/audit-entry.ts';
+import { launchTypes } from '../domain/audit-row.ts';
 import {
   inOrder,
-  issuedTypes,
   launchNamedIn,
   payloadFaultsOf,
   verdictOf,
@@ -24,7 +24,7 @@ type LaunchOptions = {
 export function presentLaunch({ guid, entries, now, write, isCut }: LaunchOptions) {
   const ordered = inOrder(entries);
   const start = ordered[0]?.time.getTime() ?? now;
-  const isLaunch = ordered.some(({ type }) => /^(launch\.url|desktop\.launch)\.issued/.test(type));
+  const isLaunch = ordered.some(({ type }) => launchTypes.includes(type));
   const launch = launchNamedIn(ordered, guid);
   return {
     guid,
@@ -88,7 +88,7 @@ function partiesOf(ordered: readonly AuditEntry[]) {
  * text if the event of the launch does not contain the sign-in.
  */
 function signInOf(ordered: readonly AuditEntry[], write: WriteTime): string {
-  const issued = ordered.find(({ type }) => issuedTypes.includes(type));
+  const issued = ordered.find(({ type }) => launchTypes.includes(type));
   if (issued === undefined) return '';
   const authTime = numberOf(issued, 'authTime');
   const time = authTime === undefined ? undefined : write(authTime * 1000).text;

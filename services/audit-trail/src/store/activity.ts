@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { type ActivityRow, activityTypes, openedTypes } from '../domain/activity.ts';
+import { launchTypes } from '../domain/audit-row.ts';
 import type { AuditDatabase } from './tables.ts';
 
 type Period = {
@@ -17,8 +18,6 @@ type Row = Omit<ActivityRow, 'begin' | 'count' | 'expired'> & {
   readonly count: string;
   readonly expired: string;
 };
-
-const issued = ['launch.url.issued.v1', 'desktop.launch.issued.v1'];
 
 /**
  * Creates the query for the page of activity. The query reads the events of the period only once. A launch has expired
@@ -39,7 +38,7 @@ export function createActivity(database: AuditDatabase): ReadActivity {
         h.client_id as client, h.type, h.outcome, h.reason,
         sum(case when h.outcome = 'success' then 1
           else coalesce((h.event::jsonb -> 'data' ->> 'count')::bigint, 1) end) as count,
-        count(*) filter (where h.type = any(${issued}) and o.correlation_id is null
+        count(*) filter (where h.type = any(${launchTypes}) and o.correlation_id is null
           and h.time + ((h.event::jsonb -> 'data' ->> 'ttlSeconds') || ' seconds')::interval < ${now})
           as expired
       from happened h left join opened o on o.correlation_id = h.correlation_id

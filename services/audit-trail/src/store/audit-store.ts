@@ -120,13 +120,13 @@ async function withLaunches(
   transaction: Transaction<AuditTables>,
   fresh: readonly AuditColumns[],
 ): Promise<readonly Unchained[]> {
-  const isLaunch = ({ type }: AuditColumns) => launchTypes.some((launch) => launch === type);
+  const isLaunch = ({ type }: AuditColumns) => launchTypes.includes(type);
   const known = new Map<string, LaunchColumns>(
     fresh.filter(isLaunch).map((launch) => [launch.correlation_id, launch]),
   );
   const stored = await storedOf(transaction, fresh);
   for (const { correlation_id: id, type, ...row } of stored) {
-    if (launchTypes.some((launch) => launch === type)) known.set(id, row);
+    if (launchTypes.includes(type)) known.set(id, row);
   }
   const begun = new Set(stored.map(({ correlation_id: id }) => id));
   return fresh.map((one) => {

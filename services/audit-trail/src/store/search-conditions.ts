@@ -4,30 +4,29 @@ import { openedTypes } from '../domain/activity.ts';
 import { type AuditOutcome, keyOf, outcomesOfType, userKeyOf } from '../domain/audit-row.ts';
 import type { AuditDatabase, AuditTables } from './tables.ts';
 
+/** Criteria whose values are texts. */
+type TextCriterion =
+  | 'id'
+  | 'client'
+  | 'user'
+  | 'practice'
+  | 'patient'
+  | 'orderReference'
+  | 'orderGuid'
+  | 'action'
+  | 'reason'
+  | 'address';
+
 /** The criteria of a search. A row must match all given criteria. */
-export type AuditCriteria = {
-  readonly id?: string | undefined;
+export type AuditCriteria = { readonly [Name in TextCriterion]?: string | undefined } & {
   /** The GUID of a launch or request. Also matches events that refer to this GUID as their launch. */
   readonly correlationId?: string | undefined;
-  readonly client?: string | undefined;
-  /** The username, case-insensitive. */
-  readonly user?: string | undefined;
-  /** An ODS code or local code. */
-  readonly practice?: string | undefined;
-  readonly patient?: string | undefined;
   /** A patient's pseudonym, for events of lists that showed the patient. */
   readonly listedPatient?: string | undefined;
-  readonly orderReference?: string | undefined;
-  readonly orderGuid?: string | undefined;
-  /**
-   * The caller's identifier of a launch (IdByCaller), for `client` if it is given, otherwise for any client.
-   */
+  /** The caller's identifier of a launch (IdByCaller), of `client` if it is given, otherwise of any client. */
   readonly identifier?: string | undefined;
   readonly types?: readonly string[] | undefined;
-  readonly action?: string | undefined;
   readonly outcomes?: readonly AuditOutcome[] | undefined;
-  readonly reason?: string | undefined;
-  readonly address?: string | undefined;
   /** Matches only launches that nobody has opened and that had expired at this time. */
   readonly unopenedAt?: Date | undefined;
   readonly from?: Date | undefined;

@@ -11,10 +11,7 @@ const mostEvents = 10_000;
 const listed = 'orders.listed.v1';
 
 /** Returns the users who have seen a patient, and whether there are more events than were read. */
-export async function whoHasSeen(
-  search: SearchAudit,
-  pseudonym: string,
-): Promise<{ readonly accesses: readonly PatientAccess[]; readonly isCut: boolean }> {
+export async function whoHasSeen(search: SearchAudit, pseudonym: string) {
   const events = new Map<string, AccessEvent>();
   // Lists show requests of several patients, so they are searched by the patients they show.
   const searches: AuditCriteria[] = [
@@ -32,26 +29,13 @@ export async function whoHasSeen(
   return { accesses: patientAccessesOf([...events.values()]), isCut };
 }
 
-/** The accesses of one user, at one practice and through one client, to a patient's data. */
-export type PatientAccess = {
-  readonly user: string | null;
-  readonly userDisplay: string | null;
-  readonly practice: string | null;
-  readonly practiceName: string | null;
-  readonly client: string | null;
-  readonly first: Date;
-  readonly last: Date;
-  /** The number of accesses for each description, such as "Viewed a request". */
-  readonly counts: ReadonlyMap<string, number>;
-};
-
 type AccessEvent = Pick<
   AuditEntry,
   'type' | 'time' | 'user' | 'userDisplay' | 'practice' | 'practiceName' | 'client'
 >;
 
 /** Groups events by user, practice and client. The most recent access comes first. */
-function patientAccessesOf(events: readonly AccessEvent[]): readonly PatientAccess[] {
+function patientAccessesOf(events: readonly AccessEvent[]) {
   const byUser = Map.groupBy(events, ({ user, practice, client }) =>
     JSON.stringify([user?.toLowerCase() ?? null, practice, client]),
   );
@@ -60,7 +44,8 @@ function patientAccessesOf(events: readonly AccessEvent[]): readonly PatientAcce
     .toSorted((one, other) => other.last.getTime() - one.last.getTime());
 }
 
-function patientAccessOf(events: readonly AccessEvent[]): PatientAccess[] {
+/** Returns the accesses of one user, with the number for each description, such as "Viewed a request". */
+function patientAccessOf(events: readonly AccessEvent[]) {
   const ordered = events.toSorted((one, other) => one.time.getTime() - other.time.getTime());
   const [first] = ordered;
   const last = ordered.at(-1);

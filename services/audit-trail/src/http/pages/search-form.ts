@@ -3,7 +3,7 @@ import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import type { PatientPseudonyms } from '@clinical-launch/crypto/patient-pseudonym';
 import type { Sealer } from '@clinical-launch/crypto/sealing';
 import { criteriaOf, isMeasure } from '../../domain/activity.ts';
-import { type AuditCursor, readCursor } from '../../domain/audit-entry.ts';
+import { readCursor } from '../../domain/audit-entry.ts';
 import { isEventGroup, typesOf } from '../../domain/event-words.ts';
 import { instantOf, localMinuteForm, textFault } from '../../domain/search-values.ts';
 import type { AuditCriteria } from '../../store/audit-search.ts';
@@ -23,26 +23,19 @@ type Zone = { readonly timeZone: string };
 /** The current time in milliseconds since 1970, for searches that depend on it. */
 type Now = { readonly now: number };
 
-export type TypedSearch = {
-  /**
-   * The text of the word fields. The text may identify a patient, so no address contains it before it is
-   * recognised.
-   */
-  readonly words: TypedWords;
-  readonly address: URLSearchParams;
-  readonly faults: readonly FormFault[];
-};
+export type TypedSearch = ReturnType<typeof readSearchForm>;
 
 const wordFields = ['q', 'practice', 'user', 'client'] as const;
 
 /**
  * Reads the search form. Replaces a patient's identifier with a pseudonym and seals the caller's identifier,
- * so that no address contains either identifier.
+ * so that no address contains either identifier. The text of the word fields may identify a patient, so no
+ * address contains it before it is recognised.
  */
 export function readSearchForm(
   form: URLSearchParams,
   { sealer, timeZone, pseudonyms }: Sealing & Zone & { readonly pseudonyms: PatientPseudonyms },
-): TypedSearch {
+) {
   const address = new URLSearchParams();
   const typed = (name: string) => (form.get(name) ?? '').trim().slice(0, maxLength);
   const put = (name: string, value: string) => {
@@ -64,7 +57,7 @@ export function readSearchForm(
   const to = typedTime(form, 'to', '23:59');
   put('from', from);
   put('to', to);
-  const faults = [
+  const faults: readonly FormFault[] = [
     ...wordFields
       .filter((name) => !isSearchText(words[name] ?? '-'))
       .map((field) => ({
@@ -111,24 +104,16 @@ function clockTime(typed: string, otherwise: string): string {
 }
 
 function timeFaults(field: string, minute: string, timeZone: string): FormFault[] {
-  if (minute === '' || (localMinuteForm.test(minute) && instantOf(minute, timeZone) !== undefined)) return [];
+  if (minute === '' || minuteOf(minute, { timeZone }) !== undefined) return [];
   const message = `Enter ${field === 'from' ? 'the first' : 'the last'} day as numbers, such as 2 3 2026, and a time such as 16:10`;
   return [{ field: `${field}-day`, message }];
 }
 
-/** A search, read from the address of a page of results. */
-export type AddressedSearch = {
-  readonly criteria: AuditCriteria;
-  /** The names of the criteria, for the audit event. */
-  readonly names: readonly string[];
-  /** The cursor of the page. Absent for the first page. */
-  readonly after?: AuditCursor;
-  /** The names of invalid parameters. They are reported, because ignoring them would widen the search. */
-  readonly unreadable: readonly string[];
-};
-
-/** Reads the address of a page of results. */
-export function readSearchAddress(query: URLSearchParams, options: Sealing & Zone & Now): AddressedSearch {
+/**
+ * Reads the address of a page of results. Returns the names of invalid parameters, because ignoring them would
+ * widen the search.
+ */
+export function readSearchAddress(query: URLSearchParams, options: Sealing & Zone & Now) {
   const given = Object.entries(readers).flatMap(([name, read]) => {
     const value = query.get(name) ?? '';
     if (value === '') return [];
@@ -138,8 +123,9 @@ export function readSearchAddress(query: URLSearchParams, options: Sealing & Zon
   const after = readCursor(place ?? '');
   const read = given.filter(({ criteria }) => criteria !== undefined);
   const unreadable = given.filter(({ criteria }) => criteria === undefined).map(({ name }) => name);
+  const criteria: AuditCriteria = Object.assign({}, ...read.map((one) => one.criteria));
   return {
-    criteria: Object.assign({}, ...read.map(({ criteria }) => criteria)),
+    criteria,
     names: read.map(({ name }) => name),
     ...withoutUndefined({ after }),
     unreadable: place !== null && after === undefined ? [...unreadable, 'after'] : unreadable,
@@ -189,16 +175,19 @@ const readers: Readonly<Record<string, Reader>> = {
   reason: (value) => (reasonForm.test(value) ? { reason: value } : undefined),
   outcome: (value) =>
     value === 'trouble' ? { outcomes: ['refused', 'failed'] } : readCriterion('outcome', value),
-  from: (value, { timeZone }) => {
-    const from = localMinuteForm.test(value) ? instantOf(value, timeZone) : undefined;
-    return from === undefined ? undefined : { from };
+  from: (value, options) => {
+    const from = minuteOf(value, options);
+    return from && { from };
   },
   // Includes the whole minute.
-  to: (value, { timeZone }) => {
-    const to = localMinuteForm.test(value) ? instantOf(value, timeZone) : undefined;
-    return to === undefined ? undefined : { to: new Date(to.getTime() + minuteMs) };
+  to: (value, options) => {
+    const to = minuteOf(value, options);
+    return to && { to: new Date(to.getTime() + minuteMs) };
   },
 };
+
+const minuteOf = (minute: string, { timeZone }: Zone) =>
+  localMinuteForm.test(minute) ? instantOf(minute, timeZone) : undefined;
 
 /** Seals a caller's identifier for an address. */
 export const sealIdentifier = (identifier: string, { sealer }: Sealing): string =>
