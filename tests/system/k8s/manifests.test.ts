@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { brokerAccess, databaseAccess, eventSourceNames } from '@clinical-launch/ops/access';
 import { checkDeployment } from '@clinical-launch/ops/deployment';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { parse, stringify } from 'yaml';
+import { stringify } from 'yaml';
 import { checkConfiguration, makeCertificate } from '../edge/running-edge.ts';
 import { startPlatformForTest } from '../running-platform.ts';
 import { edgeMap } from './edge-map.ts';
@@ -16,26 +16,11 @@ import {
   type ServiceSpec,
   settingsIn,
   sourcesIn,
+  validate,
   workloadsOf,
 } from './objects.ts';
 import { secretsOfProduction } from './production-secrets.ts';
 import { type Door, doors, type Manifest, overlays, render, renderBase, renderWith, root } from './render.ts';
-
-/**
- * Validates an object against its Kubernetes schema. Skips objects of the Gateway API, for which no package
- * is installed. @throws Error if the object is invalid
- */
-async function validate(object: Manifest): Promise<void> {
-  const { apiVersion } = object;
-  if (apiVersion === 'gateway.networking.k8s.io/v1') return;
-  const models: Record<string, new (data: Manifest) => { validate(): void }> =
-    apiVersion === 'monitoring.coreos.com/v1'
-      ? await import('@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1')
-      : await import(`kubernetes-models/${apiVersion}`);
-  const Model = models[object.kind];
-  if (Model === undefined) throw new Error(`${object.apiVersion} has no ${object.kind}`);
-  new Model(object).validate();
-}
 
 /** The ports of the servers, without and with TLS, and the services that have accounts on them. */
 const parts = [
@@ -249,28 +234,6 @@ describe('the base', () => {
   it('has an edge that does not start until an overlay sets SERVER_ALLOWED_NETWORKS', async () => {
     const { status, output } = await checkConfiguration(edgeSettings(renderBase()));
     expect([status, output]).toEqual([1, expect.stringContaining('SERVER_ALLOWED_NETWORKS is required')]);
-  });
-});
-
-describe('a commented recipe', () => {
-  const syslog = { protocol: 'rfc5424', tls: { ca_file: '/etc/otelcol/siem-ca.pem' } };
-  const audit = {
-    target: { kind: 'Deployment', name: 'audit-trail' },
-    patch: expect.stringMatching(/^- op: add\n/),
-  };
-  it.each([
-    ['syslog:', 'deploy/telemetry/otel/collector.yaml', { exporters: { syslog } }],
-    [
-      '- target: { kind: Deployment, name: audit-trail }',
-      'k8s/overlays/production/kustomization.yaml',
-      { patches: expect.arrayContaining([audit]) },
-    ],
-  ])('can be uncommented: `%s` in %s', (first, path, expected) => {
-    const [before = '', recipe = ''] = readFileSync(`${root}${path}`, 'utf8').split(`\n  # ${first}\n`);
-    const rest = recipe.split('\n');
-    const length = rest.findIndex((line) => !line.startsWith('  #   '));
-    const body = rest.map((line, at) => (at < length ? line.replace('# ', '') : line));
-    expect(parse([before, `  ${first}`, ...body].join('\n'))).toMatchObject(expected);
   });
 });
 

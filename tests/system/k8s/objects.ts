@@ -1,3 +1,4 @@
+import { parse } from 'yaml';
 import type { Manifest } from './render.ts';
 
 type Labels = Readonly<Record<string, string>>;
@@ -77,6 +78,25 @@ export const ofKind = <Spec>(objects: readonly Manifest[], ...kinds: readonly st
   objects
     .filter(({ kind }) => kinds.includes(kind))
     .map(({ kind, metadata: { name }, spec }) => ({ kind, name, spec: spec as Spec }));
+
+/**
+ * Validates an object against its Kubernetes schema. Skips objects of the Gateway API, for which no package
+ * is installed. @throws Error if the object is invalid
+ */
+export async function validate(object: Manifest): Promise<void> {
+  const { apiVersion, kind, data = {} } = object;
+  // The files of a ConfigMap must be YAML without duplicate keys.
+  if (kind === 'ConfigMap')
+    for (const [name, text] of Object.entries(data)) if (/\.ya?ml$/.test(name)) parse(text);
+  if (apiVersion === 'gateway.networking.k8s.io/v1') return;
+  const models: Record<string, new (data: Manifest) => { validate(): void }> =
+    apiVersion === 'monitoring.coreos.com/v1'
+      ? await import('@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1')
+      : await import(`kubernetes-models/${apiVersion}`);
+  const Model = models[kind];
+  if (Model === undefined) throw new Error(`${apiVersion} has no ${kind}`);
+  new Model(object).validate();
+}
 
 /** Returns the Deployments, StatefulSets, Jobs and CronJobs. */
 export const workloadsOf = (objects: readonly Manifest[]) =>

@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { inflateRawSync } from 'node:zlib';
-import { parse, stringify } from 'yaml';
+import { parse } from 'yaml';
 
 export const root = fileURLToPath(new URL('../../../', import.meta.url));
 
@@ -41,39 +41,52 @@ const unpacked = `${root}.cache/kubectl-1.36`;
 export const doors = ['ingress', 'gateway-api', 'load-balancer'] as const;
 export type Door = (typeof doors)[number];
 
+/** A change to a file of the repository. It must change the text. */
+export type Change = { readonly file: string; readonly edit: (text: string) => string };
+
 /** Renders the base, which contains none of the components in `doors`. */
 export const renderBase = (): readonly Manifest[] => kustomize(`${root}k8s/base`);
 
-/** Renders an overlay as `kubectl kustomize` does, with the component `door` in place of `ingress`. */
-export function render(overlay: Overlay, door: Door = 'ingress'): readonly Manifest[] {
-  const folder = mkdtempSync(`${root}.cache/door-`);
-  const file = `${folder}/k8s/overlays/${overlay}/kustomization.yaml`;
-  const line = /^( {2}- \.\.\/\.\.\/components\/)ingress$/m;
-  try {
-    cpSync(`${root}k8s`, `${folder}/k8s`, { recursive: true });
-    for (const name of ['deploy', 'sandbox']) symlinkSync(`${root}${name}`, `${folder}/${name}`);
-    const text = readFileSync(file, 'utf8');
-    if (!line.test(text)) throw new Error(`The overlay ${overlay} does not use the component ingress`);
-    writeFileSync(file, text.replace(line, `$1${door}`));
-    return kustomize(`${folder}/k8s/overlays/${overlay}`);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
-}
+/** Renders an overlay, with the component `door` in place of `ingress`. */
+export const render = (overlay: Overlay, door: Door = 'ingress'): readonly Manifest[] =>
+  door === 'ingress'
+    ? renderChanged(overlay)
+    : renderChanged(overlay, {
+        file: fileOf(overlay),
+        edit: (text) => text.replace(/^( {2}- \.\.\/\.\.\/components\/)ingress$/m, `$1${door}`),
+      });
 
-/** Renders an overlay, as an operator would write it, that adds a component to the production overlay. */
-export function renderWith(component: string): readonly Manifest[] {
-  const folder = mkdtempSync(`${root}.cache/overlay-`);
-  const content = {
-    namespace: 'clinical-launch',
-    resources: ['../../k8s/overlays/production'],
-    components: [`../../k8s/components/${component}`],
-  };
+/** Renders the production overlay with more components, which an operator adds to its list. */
+export const renderWith = (...components: readonly string[]): readonly Manifest[] =>
+  renderChanged('production', withComponents(...components));
+
+/** Adds components to the list of the production overlay. */
+export const withComponents = (...components: readonly string[]): Change => ({
+  file: fileOf('production'),
+  edit: (text) =>
+    text.replace(
+      /(?<=^components:\n(?: .*\n)+)(?=\w)/m,
+      components.map((name) => `  - ../../components/${name}\n`).join(''),
+    ),
+});
+
+const fileOf = (overlay: Overlay) => `k8s/overlays/${overlay}/kustomization.yaml`;
+
+/** Renders an overlay as `kubectl kustomize` does, after these changes to a copy of the repository. */
+export function renderChanged(overlay: Overlay, ...changes: readonly Change[]): readonly Manifest[] {
+  const copy = mkdtempSync(`${root}.cache/changed-`);
   try {
-    writeFileSync(`${folder}/kustomization.yaml`, stringify(content));
-    return kustomize(folder);
+    for (const name of ['k8s', 'deploy']) cpSync(`${root}${name}`, `${copy}/${name}`, { recursive: true });
+    symlinkSync(`${root}sandbox`, `${copy}/sandbox`);
+    for (const { file, edit } of changes) {
+      const text = readFileSync(`${copy}/${file}`, 'utf8');
+      const changed = edit(text);
+      if (changed === text) throw new Error(`${file} has not changed`);
+      writeFileSync(`${copy}/${file}`, changed);
+    }
+    return kustomize(`${copy}/k8s/overlays/${overlay}`);
   } finally {
-    rmSync(folder, { recursive: true });
+    rmSync(copy, { recursive: true });
   }
 }
 
