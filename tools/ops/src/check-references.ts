@@ -34,6 +34,11 @@ export type KubernetesObject = {
   readonly spec?: PodSpec &
     Template & {
       readonly jobTemplate?: { readonly spec?: Template };
+      /** Only in a NetworkPolicy, as is the next member. */
+      readonly podSelector?: { readonly matchLabels?: Readonly<Record<string, string>> };
+      readonly ingress?: readonly {
+        readonly from?: readonly { readonly namespaceSelector?: object; readonly ipBlock?: object }[];
+      }[];
       /** Only in an Ingress. */
       readonly tls?: readonly { readonly secretName?: string }[];
       /** Present only in an ExternalSecret, as are the next two members. */

@@ -32,11 +32,13 @@ const ownNames =
 
 /**
  * Finds the placeholders in rendered manifests, and the Secrets and ConfigMaps that the manifests reference
- * but do not contain. Ignores comments, even in the files of a ConfigMap.
+ * but do not contain. Ignores comments, even in the files of a ConfigMap. `isClosed` is true if the manifests
+ * contain the edge, but nobody outside the namespace can reach it.
  * @throws Error if the text is not YAML
  */
 export function checkDeployment(text: string): {
   objects: number;
+  isClosed: boolean;
   placeholders: readonly Placeholder[];
 } & ReturnType<typeof checkReferences> {
   const documents = parseAllDocuments(text);
@@ -53,8 +55,18 @@ export function checkDeployment(text: string): {
         return line === undefined ? [] : [{ object: named, path, value: line.trim() }];
       }),
   );
-  return { objects: objects.length, placeholders, ...checkReferences(objects) };
+  const hasEdge = objects.some(({ kind, metadata }) => kind === 'Deployment' && metadata?.name === 'edge');
+  const isClosed = hasEdge && !objects.some(admitsOthers);
+  return { objects: objects.length, isClosed, placeholders, ...checkReferences(objects) };
 }
+
+/** Returns true for the NetworkPolicy of an entry point, which admits callers to the edge or its firewall. */
+const admitsOthers = ({ kind, spec: { podSelector, ingress = [] } = {} }: KubernetesObject) =>
+  kind === 'NetworkPolicy' &&
+  ['edge', 'waf'].includes(podSelector?.matchLabels?.['app.kubernetes.io/name'] ?? '') &&
+  ingress.some(({ from = [{ ipBlock: {} }] }) =>
+    from.some(({ namespaceSelector, ipBlock }) => (namespaceSelector ?? ipBlock) !== undefined),
+  );
 
 /** Matches a comment in a file of a ConfigMap. */
 const comment = /^\s*#/;
@@ -157,7 +169,7 @@ export const deploy: Group = {
   commands: {
     check: {
       summary:
-        'Lists the placeholders and the missing Secrets and ConfigMaps of rendered manifests; exits with 1 if there are any.',
+        'Lists the placeholders, the missing Secrets and ConfigMaps, and a missing entry point of rendered manifests; exits with 1 if there are any.',
       details:
         'Render the overlay first: kubectl kustomize <your overlay> > rendered.yaml\n' +
         'Also lists how to create the Secrets that must exist before you apply the manifests.',
@@ -165,7 +177,7 @@ export const deploy: Group = {
       arguments: [{ name: 'file', summary: 'The rendered manifests' }],
       async run({ arguments: [file = ''] }) {
         const result = checkDeployment(readFileSync(file, 'utf8'));
-        const { objects, placeholders, documented, missing } = result;
+        const { objects, isClosed, placeholders, documented, missing } = result;
         const commands = Map.groupBy(documented, ({ command }) => command);
         return {
           lines: [
@@ -176,6 +188,9 @@ export const deploy: Group = {
           ],
           result,
           problems: [
+            ...(isClosed
+              ? ['No entry point: the edge admits nobody. Uncomment load-balancer, gateway-api or ingress.']
+              : []),
             ...placeholders.map(({ object, path, value }) => `${object}: ${path} is ${value}`),
             ...missing.map(({ object, source, keys, command }) => {
               const named = keys.length > 0 ? ` with the key ${keys.join(', ')}` : '';

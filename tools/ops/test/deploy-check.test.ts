@@ -53,6 +53,22 @@ spec: { template: { spec: { containers: [{ name: main, image: 'registry.nhs.uk/c
     expect([code, output.trim()]).toEqual([0, '1 objects, 0 placeholders']);
   });
 
+  it.each([
+    ['namespaceSelector: {}', 'edge', ''],
+    ['ipBlock: { cidr: 0.0.0.0/0 }', 'waf', ''],
+    ['podSelector: {}', 'edge', 'No entry point: the edge admits nobody.'],
+    ['namespaceSelector: {}', 'ordering', 'No entry point: the edge admits nobody.'],
+  ])('with a policy from %s to %s, reports: `%s`', async (peer, pod, problem) => {
+    const { code, errors } = await check(`kind: Deployment
+metadata: { name: edge }
+---
+kind: NetworkPolicy
+metadata: { name: any }
+spec: { podSelector: { matchLabels: { app.kubernetes.io/name: ${pod} } }, ingress: [{ from: [{ ${peer} }] }] }
+`);
+    expect([code, errors.split(' Uncomment')[0]]).toEqual([problem === '' ? 0 : 1, problem]);
+  });
+
   it('exits with 1 for a file that is not YAML', async () => {
     expect(await check('{ not: [yaml')).toMatchObject({ code: 1, output: '' });
   });
