@@ -90,7 +90,7 @@ describe.each(everyOverlay)('the overlay $overlay with the component $door', ({ 
       'HorizontalPodAutoscaler',
     );
     const named = [
-      ...workloads.map(({ pod }) => `ServiceAccount ${pod.serviceAccountName}`),
+      ...workloads.flatMap(({ pod: { serviceAccountName: name } }) => (name ? `ServiceAccount ${name}` : [])),
       ...scaled.map(({ spec: { scaleTargetRef: target } }) => `${target.kind} ${target.name}`),
       ...ofKind<IngressSpec>(objects, 'Ingress').flatMap(({ spec }) =>
         (spec.tls ?? []).map(({ secretName }) => `Secret ${secretName}`),
@@ -135,7 +135,9 @@ describe.each(everyOverlay)('the overlay $overlay with the component $door', ({ 
     const services = ofKind<ServiceSpec>(objects, 'Service');
     const budgets = ofKind<{ selector: PolicySpec['podSelector'] }>(objects, 'PodDisruptionBudget');
     const selected = [
-      ...services.map(({ spec }) => ({ matchLabels: spec.selector })),
+      ...services.flatMap(({ spec: { selector, publishNotReadyAddresses: isForMetrics } }) =>
+        isForMetrics ? [] : { matchLabels: selector },
+      ),
       ...budgets.map(({ spec }) => spec.selector),
       ...workloads.flatMap(({ kind, selector }) => (kind === 'Job' ? [] : [selector ?? {}])),
     ].map((selector) => workloads.filter(({ labels }) => matches(selector, labels)).length);
@@ -186,6 +188,16 @@ describe.each(everyOverlay)('the overlay $overlay with the component $door', ({ 
     }
   });
 
+  it('runs every container without privileges and on a read-only file system', () => {
+    const confined = { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true };
+    for (const { pod, containers } of workloads) {
+      const user = { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } };
+      expect(pod).toMatchObject({ automountServiceAccountToken: false, securityContext: user });
+      const limited = { securityContext: { ...confined, capabilities: { drop: ['ALL'] } } };
+      for (const container of containers) expect(container).toMatchObject(limited);
+    }
+  });
+
   it('routes every path to the edge, which forwards it to a service', () => {
     expect(entrancesOf(objects)).toEqual(openings[door].entrances);
   });
@@ -202,7 +214,7 @@ describe.each(everyOverlay)('the overlay $overlay with the component $door', ({ 
         pods: workloads.filter(({ labels }) => matches(spec.podSelector, labels)).map(({ name: pod }) => pod),
         ports: spec.ingress?.flatMap(({ ports }) => ports.map(({ port }) => port)),
       }));
-    expect(opened.filter(({ name }) => name !== 'metrics')).toEqual([
+    expect(opened.filter(({ name }) => name !== 'metrics' && name !== 'collector')).toEqual([
       { name: expect.stringContaining('edge-from-'), pods: ['edge'], ports: openings[door].ports },
     ]);
     expect(settingsIn(objects, 'edge')['EDGE_TRUSTED_PROXIES']).toBe(openings[door].trustedProxies);
@@ -321,7 +333,9 @@ describe('the production overlay', () => {
       new Set(['ConfigMap', 'Deployment', 'Ingress', 'Job', 'NetworkPolicy']),
     );
     expect(missing).toEqual([]);
-    const others = new Set(['Secret operator', 'Secret developer-portal']);
+    const others = new Set(
+      ['operator', 'developer-portal', 'alertmanager', 'grafana'].map((name) => `Secret ${name}`),
+    );
     expect(new Set(documented.map(({ source }) => source))).toEqual(
       new Set(secretsOfProduction().flatMap(([object]) => (others.has(object) ? [] : [object]))),
     );

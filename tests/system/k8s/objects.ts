@@ -10,6 +10,8 @@ type Selector = {
 type Port = string | number;
 type Named = { readonly name: string };
 type Container = Named & {
+  readonly image: string;
+  readonly args?: readonly string[];
   readonly env?: readonly (Named & { readonly value?: string })[];
   readonly ports?: readonly (Named & { readonly containerPort: number })[];
   readonly volumeMounts?: readonly (Named & { readonly mountPath: string })[];
@@ -24,7 +26,7 @@ type WorkloadSpec = {
   readonly template: {
     readonly metadata: { readonly labels: Labels };
     readonly spec: {
-      readonly serviceAccountName: string;
+      readonly serviceAccountName?: string;
       readonly initContainers?: readonly Container[];
       readonly containers: readonly Container[];
       readonly volumes?: readonly Named[];
@@ -43,6 +45,8 @@ type Rule = {
 };
 
 export type ServiceSpec = {
+  /** True for the Services through which Prometheus finds the Pods of several workloads. */
+  readonly publishNotReadyAddresses?: boolean;
   readonly type?: string;
   readonly externalTrafficPolicy?: string;
   readonly selector: Labels;
@@ -151,6 +155,25 @@ export const settingsIn = (objects: readonly Manifest[], name: string): Readonly
   objects.find(
     ({ kind, metadata }) => kind === 'ConfigMap' && metadata.name.replace(/-[a-z0-9]{10}$/, '') === name,
   )?.data ?? {};
+
+type Pods = Pick<ReturnType<typeof workloadsOf>[number], 'labels' | 'containers'>;
+
+/** Returns true if the NetworkPolicies let the Pods of one workload connect to a port of another. */
+export function connects(objects: readonly Manifest[], from: Pods, to: Pods, port: number): boolean {
+  const policies = ofKind<PolicySpec>(objects, 'NetworkPolicy').map(({ spec }) => spec);
+  const allows = (own: Pods, other: Pods, rules: (policy: PolicySpec) => readonly Rule[] | undefined) =>
+    policies
+      .filter(({ podSelector }) => matches(podSelector, own.labels))
+      .flatMap((policy) => rules(policy) ?? [])
+      .some(
+        (rule) =>
+          rule.ports.some((allowed) => (numberOf(to.containers, allowed.port) ?? allowed.port) === port) &&
+          (rule.from ?? rule.to ?? []).some(
+            ({ podSelector }) => podSelector !== undefined && matches(podSelector, other.labels),
+          ),
+      );
+  return allows(from, to, ({ egress }) => egress) && allows(to, from, ({ ingress }) => ingress);
+}
 
 /** Returns true if labels match a selector. An empty selector matches everything. */
 export const matches = ({ matchLabels = {}, matchExpressions = [] }: Selector, labels: Labels): boolean =>

@@ -27,7 +27,7 @@ export type Manifest = {
 };
 
 /** The overlays of `k8s/overlays`. */
-export const overlays = ['demo', 'production'] as const;
+export const overlays = ['demo', 'demo-telemetry', 'production'] as const;
 export type Overlay = (typeof overlays)[number];
 
 /**
@@ -52,10 +52,11 @@ export const renderBase = (): readonly Manifest[] => kustomize(`${root}k8s/base`
  * the demo's `ingress`.
  */
 export function render(overlay: Overlay, door?: Door): readonly Manifest[] {
-  if (door === undefined || (overlay === 'demo' && door === 'ingress')) return renderChanged(overlay);
-  const line = overlay === 'demo' ? '  - ../../components/ingress' : `  #- ../../components/${door}`;
+  const isDemo = overlay !== 'production';
+  if (door === undefined || (isDemo && door === 'ingress')) return renderChanged(overlay);
+  const line = isDemo ? '  - ../../components/ingress' : `  #- ../../components/${door}`;
   const edit = (text: string) => text.replace(`${line}\n`, `  - ../../components/${door}\n`);
-  return renderChanged(overlay, { file: fileOf(overlay), edit });
+  return renderChanged(overlay, { file: fileOf(isDemo ? 'demo' : overlay), edit });
 }
 
 /** Renders the production overlay with more components, which an operator adds to its list. */

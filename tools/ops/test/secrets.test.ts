@@ -110,7 +110,14 @@ describe('./clinical-launch secrets --kubernetes', () => {
 
   it('writes the Secrets and keys that the production overlay lists, from existing files', () => {
     const [{ secretGenerator } = { secretGenerator: [] }] = parsed<Kustomization>('kustomization.yaml');
-    const own = new Set(['developer-portal', 'registry', 'private-ca', 'launch-tls']);
+    const own = new Set([
+      'developer-portal',
+      'alertmanager',
+      'grafana',
+      'registry',
+      'private-ca',
+      'launch-tls',
+    ]);
     const listed = secretsOfProduction().map(
       ([object, keys]) => [object.replace('Secret ', ''), new Set(keys)] as const,
     );
