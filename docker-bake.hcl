@@ -68,6 +68,15 @@ target "waf" {
   dockerfile = "waf/Dockerfile"
   tags       = tags("clinical-launch-waf")
 }
+# The manifests of a release for Flux and Argo CD: one layer, with the files that tools/release/manifests.ts writes.
+target "manifests" {
+  inherits          = ["release"]
+  platforms         = ["linux/amd64"]
+  attest            = ["type=provenance,disabled=true", "type=sbom,disabled=true"]
+  context           = "manifests"
+  dockerfile-inline = "FROM scratch\nCOPY . /\n"
+  tags              = tags("clinical-launch-manifests")
+}
 # For vendors, not for a deployment. Run `npm run build:twin` first.
 target "twin" {
   inherits   = ["release"]

