@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # The PostgreSQL image runs this script once, when it creates the database. The script creates the owner of
 # the database, who is not a superuser. `./clinical-launch migrate` signs in as the owner to create the schemas
 # and roles of the services.

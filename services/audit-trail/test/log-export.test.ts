@@ -162,7 +162,7 @@ describe('the export of audit events to a collector', () => {
     });
     expect(factsOf(issued?.attributes ?? [])).toMatchObject({
       'clinical_launch.client.id': 'pms',
-      'clinical_launch.correlation.id': launch,
+      'clinical_launch.correlation_id': launch,
       'clinical_launch.practice': 'A81001',
       'client.address': '192.0.2.7',
       'user.name': 'DBairstow',

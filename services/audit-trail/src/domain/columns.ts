@@ -27,7 +27,7 @@ export const columns = {
   sequence: { type: 'bigint', entry: 'sequence', attribute: 'clinical_launch.audit.sequence' },
   id: { type: 'uuid', entry: 'id', attribute: 'cloudevents.event_id' },
   time: { type: 'timestamptz', entry: 'time' },
-  correlation_id: { type: 'uuid', entry: 'correlationId', attribute: 'clinical_launch.correlation.id' },
+  correlation_id: { type: 'uuid', entry: 'correlationId', attribute: 'clinical_launch.correlation_id' },
   /** The GUID of the launch that the event refers to, if this GUID differs from the correlation id. */
   launch_id: { type: 'uuid', entry: 'launchId', ...nullable, attribute: 'clinical_launch.launch.id' },
   trace_id: { type: 'text', entry: 'traceId' },
