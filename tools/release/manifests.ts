@@ -1,6 +1,7 @@
 /**
- * `node tools/release/manifests.ts metadata.json <directory>`: copies what `kubectl kustomize` reads to render the
- * overlays into a new directory, with the images that `docker buildx bake` listed in the metadata file, by digest.
+ * `node tools/release/manifests.ts metadata.json <directory>`: copies what `kubectl kustomize` reads to
+ * render the overlays into a new directory, with the images that `docker buildx bake` listed in the metadata
+ * file, by digest.
  */
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

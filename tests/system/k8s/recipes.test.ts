@@ -4,8 +4,8 @@ import { validate } from './objects.ts';
 import { renderChanged, root, withComponents } from './render.ts';
 
 /**
- * Matches commented YAML: a line without a space after its `#`, and the following lines with the indentation of
- * YAML after theirs. In prose, one space follows the `#`.
+ * Matches commented YAML: a line without a space after its `#`, and the following lines with the indentation
+ * of YAML after theirs. In prose, one space follows the `#`.
  */
 const commented = /^( *)#\S.*(?:\n\1# {2}.*)*/gm;
 

@@ -48,8 +48,8 @@ export type Change = { readonly file: string; readonly edit: (text: string) => s
 export const renderBase = (): readonly Manifest[] => kustomize(`${root}k8s/base`);
 
 /**
- * Renders an overlay with an entry point: uncomments it in the production overlay, which has none, or replaces
- * the demo's `ingress`.
+ * Renders an overlay with an entry point: uncomments it in the production overlay, which has none, or
+ * replaces the demo's `ingress`.
  */
 export function render(overlay: Overlay, door?: Door): readonly Manifest[] {
   const isDemo = overlay !== 'production';

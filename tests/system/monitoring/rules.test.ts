@@ -152,6 +152,12 @@ const causes: readonly Cause[] = [
   ['ServiceMissing', 'page', 'no replica is known', { [target('resource-api')]: '_x60' }],
   ['PartMissing', 'ticket', 'RabbitMQ is down', { [broker]: always(0) }],
   ['RequestsFail', 'page', '3% are answered 503', failing('Submit', 0.03)],
+  [
+    'LaunchUrlsNotOpened',
+    'ticket',
+    'a fifth of the launch URLs are not opened',
+    { [request('SecureLaunch', 200)]: growing(48) },
+  ],
   ['EventLoopBlocked', 'ticket', 'the event loop is delayed', { [loopDelay]: always(0.4) }],
   ['EventsWait', 'page', 'RabbitMQ is down', { [outboxAge]: growing(60) }],
   ['RefusalsDropped', 'ticket', 'refusals are dropped in a flood', { [dropped]: growing(5) }],
@@ -297,6 +303,32 @@ describe('the Prometheus rules', () => {
       promql_expr_test: together.map(([alert, severity]) => expected(firing(alert, severity), 1)),
     }));
     expect(runTests([silent, ...loud])).toBe('');
+  });
+});
+
+describe('the alerts about latency and unopened launch URLs', () => {
+  const names = [
+    ...(Object.keys(endpoints) as Endpoint[]).map((name) => `${name}Slow`),
+    'LaunchUrlsNotOpened',
+  ];
+  const pages = alerts().filter(({ alert }) => names.includes(alert));
+  /** Returns the series of endpoints that answer every request slowly, and of launch URLs that nobody opens. */
+  const slow = (byMinute: number): Series =>
+    Object.fromEntries(
+      (Object.keys(endpoints) as Endpoint[]).flatMap((endpoint) => [
+        [request(endpoint, endpoint === 'SecureLaunch' ? 410 : 200), growing(byMinute)],
+        [request(endpoint, endpoint === 'SecureLaunch' ? 410 : 200, 'bucket'), always(0)],
+      ]),
+    );
+
+  it.each([
+    ['stay silent', 27, 0],
+    ['fire', 45, 1],
+  ] as const)('%s after %i requests in 45 minutes', (_what, requestsInAll, value) => {
+    expect(pages).toHaveLength(9);
+    const tested = pages.map(({ alert, labels }) => expected(firing(alert, labels.severity ?? ''), value));
+    const input_series = inputOf(slow(requestsInAll / 45));
+    expect(runTests([{ interval: '1m', input_series, promql_expr_test: tested }])).toBe('');
   });
 });
 

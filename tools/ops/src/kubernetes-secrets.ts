@@ -26,8 +26,8 @@ const sharedKeys: Readonly<Record<ServiceName, readonly SharedKey[]>> = {
 /** The keys of each Secret that the production overlay's README lists, by kind and name. */
 export const documentedSecrets: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ...serviceNames.map((name) => [`Secret ${name}`, new Set(documentedKeysOf(name))] as const),
-  // Only the components developer-portal and telemetry need these Secrets, so `ops -- secrets` does not create
-  // them.
+  // Only the components developer-portal and telemetry need these Secrets, so `ops -- secrets` does not
+  // create them.
   ['Secret developer-portal', new Set(['sealing-keys-callback', 'statement-signing-key'])],
   ['Secret alertmanager', new Set(['alertmanager-pages', 'alertmanager-tickets'])],
   ['Secret grafana', new Set(['grafana-password'])],
