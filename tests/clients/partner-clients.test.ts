@@ -1,12 +1,12 @@
 import { chmodSync, copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createRecorder } from '@clinical-launch/conformance/recorder';
 import { listen } from '@clinical-launch/http/server';
 import { systemClock } from '@clinical-launch/runtime/clock';
 import { createHostClient } from '@clinical-launch/simulators/host/desktop-launch';
 import { readPlatformNames } from '@clinical-launch/simulators/platform-names';
 import { getPatient } from '@clinical-launch/simulators/records';
-import { createRecorder } from '@clinical-launch/simulators/wire/recorder';
 import { startChromium } from '@clinical-launch/testing/chromium';
 import { findFreePort } from '@clinical-launch/testing/servers/private-server';
 import { afterAll, beforeAll, describe, expect } from '@jest/globals';

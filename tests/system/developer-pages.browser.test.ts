@@ -198,7 +198,7 @@ describe.each<[string, Hands, boolean]>([
     const { context, page } = await signIn('vendor', { javaScriptEnabled });
     if (javaScriptEnabled) await expectGoodAtEveryWidth(page, 'home');
     await openPage(page, 'Requests');
-    await page.getByLabel('Answer').selectOption('503');
+    await page.getByLabel('Answer', { exact: true }).selectOption('503');
     await hands.press(page, button(page, 'Break it'));
     await page.getByText('Waiting: 503 for any request').waitFor();
     const token = await platform.tokenOf('vendor');

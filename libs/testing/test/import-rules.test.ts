@@ -49,7 +49,7 @@ describe('the imports between packages', () => {
     'libs/testing': [...libs, 'pms-client'],
     'sandbox/conformance': [...ground, 'http'],
     'sandbox/portal': [...libs, 'conformance'],
-    'sandbox/simulators': [...ground, 'http', 'pages', 'process', 'trust', 'pms-client'],
+    'sandbox/simulators': [...ground, 'http', 'conformance', 'pages', 'process', 'trust', 'pms-client'],
     'tools/platform': [...libs, ...services],
     'tools/ops': [...libs, 'platform', ...services],
     'sandbox/twin': [...shared, 'conformance', 'pages', 'process', 'trust', 'platform', 'simulators'],

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { fileURLToPath } from 'node:url';
+import { createRecorder, type Recorder } from '@clinical-launch/conformance/recorder';
 import { optionalText, Type } from '@clinical-launch/contracts/type';
 import { redirect, sendText, setHeaders } from '@clinical-launch/http/answer';
 import { type Endpoint, endpoint, type Handler } from '@clinical-launch/http/endpoint';
@@ -16,7 +17,6 @@ import {
 } from '@clinical-launch/runtime/environment';
 import type { RegistrySource } from '@clinical-launch/trust/registry-file';
 import { type PlatformNames, readPlatformNames } from './platform-names.ts';
-import { createRecorder, type Recorder } from './wire/recorder.ts';
 import { createVisits, type Visits } from './wire/visits.ts';
 
 export type SimulatorConfig = {

@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url';
+import { type RecordedExchange, rememberToken } from '@clinical-launch/conformance/recorder';
 import type { RegisteredPartner, Registry } from '@clinical-launch/contracts/registry';
 import { readForm } from '@clinical-launch/http/body';
 import type { Endpoint, Handler } from '@clinical-launch/http/endpoint';
@@ -21,7 +22,6 @@ import {
 } from './simulator.ts';
 import { staffSimulator } from './staff/simulator.ts';
 import { wirePages } from './wire/pages.ts';
-import { type RecordedExchange, rememberToken } from './wire/recorder.ts';
 
 /** A client that everybody may use, because its secret is publicly known. */
 type DemoClient = {

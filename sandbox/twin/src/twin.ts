@@ -1,6 +1,7 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
 import { type Attribution, createAttribution } from '@clinical-launch/conformance/attribution';
 import { createClientProxies } from '@clinical-launch/conformance/client-proxies';
+import { createRecorder } from '@clinical-launch/conformance/recorder';
 import { createRecordingProxy } from '@clinical-launch/conformance/recording-proxy';
 import {
   type ConformanceRuns,
@@ -21,7 +22,6 @@ import type { Logger } from '@clinical-launch/runtime/logger';
 import { createHostClient, type HostClient } from '@clinical-launch/simulators/host/desktop-launch';
 import { readPlatformNames } from '@clinical-launch/simulators/platform-names';
 import { getPatient, records } from '@clinical-launch/simulators/records';
-import { createRecorder } from '@clinical-launch/simulators/wire/recorder';
 import { conformanceEndpoints } from './conformance-endpoints.ts';
 import { MovableClock, moveClock } from './movable-clock.ts';
 import { callbackSecretOf, clientIdsIn, type VendorClient, writeRegistry } from './vendor-client.ts';

@@ -9,7 +9,6 @@ import { createRateLimiter } from '@clinical-launch/limits/rate-limit';
 import type { Service } from '@clinical-launch/process/service';
 import type { RecordedRequests } from '../store/recorded-requests.ts';
 import type { Portal } from './portal.ts';
-import { recordedRequestOf } from './record-request.ts';
 
 /** The path below which each sandbox client reaches the platform at its own address. */
 export const proxyPath = '/developers/api';
@@ -54,7 +53,7 @@ export function clientProxies(
           ...runs.watch,
           record(exchange) {
             runs.watch.record(exchange);
-            requests.add(clientId, recordedRequestOf(exchange), exchange.clientId === clientId);
+            requests.add(clientId, exchange);
           },
         },
       }),

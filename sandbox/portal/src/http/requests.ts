@@ -29,10 +29,7 @@ export function inspector(portal: Portal, { runs, requests }: RequestsOptions): 
     portal.behindSignIn('/developers/requests', {
       GET(visit) {
         const { response, client } = visit;
-        const lists = {
-          requests: requests.of(client.clientId),
-          others: requests.othersAt(client.clientId),
-        };
+        const lists = requests.of(client.clientId);
         const armed = runs.faults.of(client.clientId);
         if (!wantsPage(visit)) return sendJson(response, { ...lists, faults: armed });
         portal.show(response, 'requests.njk', {

@@ -1,7 +1,18 @@
-import type { FaultName } from '@clinical-launch/conformance/exchange';
+import { type Exchange, type FaultName, membersOf } from '@clinical-launch/conformance/exchange';
+import { pmsProtocol } from '@clinical-launch/conformance/pms';
+import { addBounded, type RecordedExchange, recordedExchangeOf } from '@clinical-launch/conformance/recorder';
+import { withoutUndefined } from '@clinical-launch/contracts/schema';
 
 const maxRequests = 100;
 const maxOthers = 20;
+
+/** A request of a sandbox client and its answer, without bodies, secrets and patient data. */
+export type RecordedRequest = Omit<RecordedExchange, 'sender'> & {
+  readonly durationMs: number;
+  readonly fault?: FaultName;
+  readonly code?: string;
+  readonly findings: readonly string[];
+};
 
 export type RecordedRequests = ReturnType<typeof createRecordedRequests>;
 
@@ -10,47 +21,57 @@ export type RecordedRequests = ReturnType<typeof createRecordedRequests>;
  * not proven to have sent.
  */
 export function createRecordedRequests() {
-  const own = createLists(maxRequests);
-  const others = createLists(maxOthers);
+  const ofClients = new Map<string, Readonly<Record<'requests' | 'others', RecordedRequest[]>>>();
+  const none = { requests: [], others: [] };
   return {
-    /** Returns the requests of a client, newest first. */
-    of: own.of,
-    /** Returns the requests at the address of a client that it is not proven to have sent, newest first. */
-    othersAt: others.of,
-    add: (clientId: string, request: RecordedRequest, isProven: boolean): void =>
-      (isProven ? own : others).add(clientId, request),
+    /** Returns the requests of a client and the other requests at its address, newest first. */
+    of(clientId: string): Readonly<Record<'requests' | 'others', readonly RecordedRequest[]>> {
+      const { requests, others } = ofClients.get(clientId) ?? none;
+      return { requests: requests.toReversed(), others: others.toReversed() };
+    },
+
+    /** Records an exchange at the address of a client. */
+    add(clientId: string, exchange: Exchange): void {
+      const lists = ofClients.get(clientId) ?? { requests: [], others: [] };
+      ofClients.set(clientId, lists);
+      const isProven = exchange.clientId === clientId;
+      addBounded(
+        isProven ? lists.requests : lists.others,
+        recordedRequestOf(exchange),
+        isProven ? maxRequests : maxOthers,
+      );
+    },
   };
 }
 
-function createLists(max: number) {
-  const ofClients = new Map<string, readonly RecordedRequest[]>();
-  const of = (clientId: string) => ofClients.get(clientId) ?? [];
+function recordedRequestOf(exchange: Exchange): RecordedRequest {
+  const { request, answer, answeredAt, fault } = exchange;
+  const code = answer.headers['launch-refusal'] ?? membersOf(answer.body)['error'];
+  const isRefused = answer.status >= 400 && typeof code === 'string' && /^[a-z_]{1,50}$/.test(code);
+  const { sender: _client, ...recorded } = recordedExchangeOf(exchange, { sender: '', isPrivate: true });
   return {
-    of,
-    add: (clientId: string, request: RecordedRequest) =>
-      void ofClients.set(clientId, [request, ...of(clientId)].slice(0, max)),
+    ...recorded,
+    durationMs: answeredAt - request.at,
+    findings: findingsOf(exchange),
+    ...withoutUndefined({ fault, code: isRefused ? code : undefined }),
   };
 }
-
-/** A header as the page shows it. Its value is masked if it may contain a secret or patient data. */
-type ShownHeader = { readonly name: string; readonly value: string };
 
 /**
- * A request of a sandbox client and its answer, without their bodies. Contains the names of all headers but
- * the values of only a few, so that the portal stores no secrets and no patient data.
+ * Returns the faults of a request: the sentences of the answer, which never contain a value of the request,
+ * and the findings of the requirements that this single request breaks.
  */
-export type RecordedRequest = {
-  readonly id: string;
-  /** Milliseconds since 1970. */
-  readonly at: number;
-  readonly durationMs: number;
-  readonly method: string;
-  readonly path: string;
-  readonly parameters: readonly string[];
-  readonly status: number;
-  readonly fault?: FaultName;
-  readonly sent: readonly ShownHeader[];
-  readonly received: readonly ShownHeader[];
-  readonly code?: string;
-  readonly findings: readonly string[];
-};
+function findingsOf(exchange: Exchange): readonly string[] {
+  const { answer } = exchange;
+  const {
+    title,
+    error_description: description,
+    errors,
+  } = answer.status >= 400 ? membersOf(answer.body) : {};
+  const faults = Array.isArray(errors) ? errors.map(({ path, message }) => `${path} ${message}`) : [];
+  const broken = pmsProtocol.requirements.flatMap(({ judge }) => {
+    const judgement = judge?.([exchange]);
+    return judgement?.verdict === 'failed' ? judgement.finding : [];
+  });
+  return [title, description, ...faults, ...broken].filter((text) => typeof text === 'string');
+}

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { indented } from '@clinical-launch/conformance/recorder';
 import { issuerOf } from '@clinical-launch/contracts/addresses';
 import { type Endpoint, type Exchange, type Handler, textParameter } from '@clinical-launch/http/endpoint';
 import { ServiceError } from '@clinical-launch/http/errors';
@@ -9,7 +10,6 @@ import type { Clock } from '@clinical-launch/runtime/clock';
 import { parseCookie } from 'cookie';
 import { AuthorizationResponseError, ClientError, ResponseBodyError } from 'openid-client';
 import { type Simulation, simulated } from '../simulator.ts';
-import { indented } from '../wire/message-text.ts';
 import { type Attempt, Memory, type VisitedLaunch } from '../wire/visits.ts';
 import { type Authorization, createIdentityProvider, type Tokens } from './identity-provider.ts';
 

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { type RecordedExchange, rememberToken } from '@clinical-launch/conformance/recorder';
 import { type Action, actions } from '@clinical-launch/contracts/launch-context';
 import { readForm } from '@clinical-launch/http/body';
 import type { Exchange, Handler } from '@clinical-launch/http/endpoint';
@@ -15,7 +16,6 @@ import { Browser } from '../play/browser.ts';
 import { orderTests } from '../play/order-tests.ts';
 import { badRequest, getPatient, type Patient, records } from '../records.ts';
 import { type Simulation, simulated } from '../simulator.ts';
-import { type RecordedExchange, rememberToken } from '../wire/recorder.ts';
 import { type Attempt, Memory } from '../wire/visits.ts';
 import type { ReturnedDocuments } from './returned-documents.ts';
 import { shownOrder } from './shown-order.ts';

@@ -1,3 +1,4 @@
+import type { RecordedExchange } from '@clinical-launch/conformance/recorder';
 import { readForm } from '@clinical-launch/http/body';
 import { type Endpoint, type Exchange, type Handler, textParameter } from '@clinical-launch/http/endpoint';
 import { ServiceError } from '@clinical-launch/http/errors';
@@ -5,7 +6,6 @@ import { shownOrder } from '../pms/shown-order.ts';
 import { badRequest } from '../records.ts';
 import { shownRecords, timeOfDay } from '../shown-patient.ts';
 import { type Simulation, simulated } from '../simulator.ts';
-import type { RecordedExchange } from './recorder.ts';
 import type { VisitedLaunch } from './visits.ts';
 
 const application = { name: 'Clinical Launch', home: '/' };

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
+import type { RecordedExchange } from '@clinical-launch/conformance/recorder';
 import type { PersonName } from '@clinical-launch/contracts/launch-context';
 import type { Exchange } from '@clinical-launch/http/endpoint';
 import { readSentCookies, setCookie } from '@clinical-launch/pages/cookies';
 import type { Clock } from '@clinical-launch/runtime/clock';
-import type { RecordedExchange } from './recorder.ts';
 
 /** The second request of an attempt, which is sent `afterSeconds` after the first. */
 type Later = { readonly afterSeconds: number; readonly send: () => Promise<void> };
