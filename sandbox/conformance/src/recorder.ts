@@ -128,15 +128,18 @@ export function recordedExchangeOf(
   };
 }
 
+/** Returns true if a request has a known path, which contains no other values than those that are masked. */
+export const isKnown = (request: ProxiedRequest): boolean =>
+  endpointOf(request) !== 'other' || request.url.pathname === '/AccessApi/Validate';
+
 /**
  * Returns the method and the path without launch identifiers and the ids of resources. Returns a fixed text
  * for an unknown path, which may contain secrets or patient data.
  */
 function knownLineOf(request: ProxiedRequest, answer?: ProxiedAnswer): string {
   const { method, url } = request;
-  const isKnown = endpointOf(request) !== 'other' || url.pathname === '/AccessApi/Validate';
   const path =
-    isKnown && answer?.status !== 404
+    isKnown(request) && answer?.status !== 404
       ? url.pathname.replace(/\/(resource|launches|Patient|Practitioner|Organization)\/.*/, '/$1/*')
       : 'an unknown address';
   return `${/^[A-Z]{3,7}$/.test(method) ? method : 'other'} ${path}`;

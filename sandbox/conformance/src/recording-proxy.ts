@@ -48,13 +48,13 @@ export type Watch = {
 type ProxyOptions = {
   readonly target: URL;
   readonly publicUrl: URL;
-  /** The path below `publicUrl` at which one client reaches the proxy. Launch URLs in answers begin with it. */
-  readonly basePath?: string;
+  /** The address at which clients reach the proxy, by default `publicUrl`. Launch URLs in answers begin with it. */
+  readonly baseAddress?: string;
   readonly attribution: Attribution;
   readonly clock: Clock;
   readonly watch: Watch;
   /** The delay of the fault `slow` in milliseconds. By default, ten seconds. */
-  readonly slowMs?: number;
+  readonly slowMs?: number | undefined;
 };
 
 /** The maximum number of bytes in a request, which is the largest maximum of the platform. */
@@ -71,7 +71,7 @@ export function createRecordingProxy({
   publicUrl,
   clock,
   watch,
-  basePath = '',
+  baseAddress = publicUrl.origin,
   attribution,
   slowMs = 10_000,
 }: ProxyOptions): RecordingProxy {
@@ -117,7 +117,7 @@ export function createRecordingProxy({
     watch.record({ ...exchange, ...altered });
     if (exchange.fault === 'cut') return void response.destroy();
     const sent = altered?.answer ?? answer;
-    sendAnswer(incoming, response, withLaunchUrlAt(`${publicUrl.origin}${basePath}`, sent));
+    sendAnswer(incoming, response, withLaunchUrlAt(baseAddress, sent));
   };
 
   return (incoming, response, admit) => {

@@ -8,7 +8,6 @@ import {
   isFaultName,
   isMembers,
   membersOf,
-  type ProxiedAnswer,
   type ProxiedRequest,
   parametersOf,
   type Exchange as Recorded,
@@ -22,7 +21,7 @@ import type { Watch } from './recording-proxy.ts';
 import type { Outgoing } from './requirement.ts';
 import { type Attestations, createRun, noAnswer, type Run } from './run.ts';
 
-/** The directory of the page of a run. Pages of other services include its part `run-body.njk`. */
+/** The directory of the page of a run in the twin. */
 export const runViews = fileURLToPath(new URL('./views', import.meta.url));
 
 /** The header with which a proven client requests a fault for the request that contains it. */
@@ -33,12 +32,7 @@ const maxRunsOfClient = 20;
 /** The maximum number of launches whose run is stored. A new launch replaces the oldest. */
 const maxLaunches = 10_000;
 
-/**
- * The timeout in milliseconds of a message to a client. It is longer than the five seconds that a requirement
- * allows, so that a run records how late an answer is.
- */
-export const messageTimeoutMs = 15_000;
-
+/** A message to a client. Without `probe`, the platform sent it. */
 type Message = Pick<Outgoing, 'headers' | 'body'> & Partial<Pick<Outgoing, 'probe'>>;
 
 /** Creates and ends desktop launches as the host application. */
@@ -52,8 +46,8 @@ export type Receiver = {
   readonly address: string;
   /** The secret that signs callbacks, `whsec_…`. */
   readonly secret?: string | undefined;
-  /** Sends a message. Rejects if there is no answer within `messageTimeoutMs`. */
-  readonly post: (message: Pick<Outgoing, 'headers' | 'body'>) => Promise<ProxiedAnswer>;
+  /** Sends a message, and returns the status of the answer, or 0 if there is none. */
+  readonly post: (message: Message) => Promise<number>;
 };
 
 type Dependencies = {
@@ -115,15 +109,15 @@ export function createConformanceRuns({ clock, receiverOf, desktop = noDesktop }
     of: (clientId: string): readonly Run[] => known.ofClient(clientId).toReversed(),
 
     /**
-     * Forwards a callback or a logout token of the platform to its client.
-     * @returns the status of the answer, 404 for a client without an address, or 502 without an answer
+     * Sends a callback or a logout token of the platform to its client, and records it in the run of its launch.
+     * @returns the status of the answer, or 0 if there is none
      */
     async forward(clientId: string, message: Message): Promise<number> {
       const receiver = receiverOf(clientId);
-      if (receiver === undefined) return 404;
+      if (receiver === undefined) return 0;
       const exchange = await post(clientId, receiver, message);
       for (const run of known.of(exchange.request, exchange)) run.record(exchange);
-      return exchange.answer.status || 502;
+      return exchange.answer.status;
     },
 
     start({ clientId, protocol, attestations }: WantedRun): Run {
@@ -142,13 +136,13 @@ export function createConformanceRuns({ clock, receiverOf, desktop = noDesktop }
   };
 }
 
-/** Creates the function that posts a message to a client. If it does not answer, records the status 0. */
+/** Creates the function that sends a message to a client, and returns it as an exchange. */
 const createPost =
   (clock: Clock) =>
-  async (clientId: string, receiver: Receiver, { headers, body, probe }: Message): Promise<Recorded> => {
-    const url = new URL(receiver.address);
-    const request = { method: 'POST', url, headers, body, at: clock.now() };
-    const answer = await receiver.post({ headers, body }).catch(() => noAnswer);
+  async (clientId: string, receiver: Receiver, message: Message): Promise<Recorded> => {
+    const { headers, body, probe } = message;
+    const request = { method: 'POST', url: new URL(receiver.address), headers, body, at: clock.now() };
+    const answer = { ...noAnswer, status: await receiver.post(message) };
     const recorded = { direction: 'sent', request, answer, answeredAt: clock.now(), clientId } as const;
     return { ...recorded, ...withoutUndefined({ probe, launchId: launchOf(request) }) };
   };
@@ -242,4 +236,5 @@ function createWatch({
   };
 }
 
-const protocols = { pms: pmsProtocol, partner: partnerProtocol };
+/** The steps and requirements of each kind of client. */
+export const protocols = { pms: pmsProtocol, partner: partnerProtocol };

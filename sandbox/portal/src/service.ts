@@ -1,22 +1,58 @@
 import { fileURLToPath } from 'node:url';
-import { createConformanceRuns } from '@clinical-launch/conformance/runs';
+import { type Attribution, createAttribution } from '@clinical-launch/conformance/attribution';
+import { createConformanceRuns, type DesktopLaunches } from '@clinical-launch/conformance/runs';
 import { serveAssets } from '@clinical-launch/pages/templates';
 import type { Service } from '@clinical-launch/process/service';
+import type { Clock } from '@clinical-launch/runtime/clock';
 import type { DeveloperPortalConfig } from './config.ts';
 import { launchBuilder } from './http/build-launch.ts';
 import { callbacks } from './http/callbacks.ts';
-import { clientProxies, proxyPath } from './http/client-proxy.ts';
-import { conformanceRuns } from './http/conformance-runs.ts';
+import { createProxies, proxyPath } from './http/client-proxy.ts';
+import { conformanceRuns, statements } from './http/conformance-runs.ts';
 import { documentPages, home } from './http/documents.ts';
 import { createForwarding, createReceivers } from './http/forward-callback.ts';
-import { createPortal, type DeveloperPortalDependencies } from './http/portal.ts';
+import { createPortal, type DeveloperPortalDependencies, type Developers } from './http/portal.ts';
 import { inspector } from './http/requests.ts';
 import { payloadChecker } from './http/send-payload.ts';
 import { signIn } from './http/sign-in.ts';
-import { createCallbacks } from './store/callbacks.ts';
-import { createListeners } from './store/listeners.ts';
 import { createRecordedRequests } from './store/recorded-requests.ts';
-import { createSessions } from './store/sessions.ts';
+
+type ExchangesOptions = {
+  /** Returns what attributes the requests at the address of a client, or without a client at any other. */
+  readonly attributionOf: (clientId?: string) => Attribution;
+  /** Measures conformance runs. */
+  readonly clock: Clock;
+  /** Without it, partner applications have no conformance runs. */
+  readonly desktop?: DesktopLaunches;
+  readonly slowMs?: number | undefined;
+  readonly cookieName?: string;
+};
+
+/**
+ * Creates the endpoints of the exchanges of clients, which the portal and the twin share: their requests,
+ * faults, conformance runs and callbacks, and their base addresses. Stores everything in memory.
+ */
+export function exchangeEndpoints(developers: Developers, { desktop, ...options }: ExchangesOptions) {
+  const requests = createRecordedRequests();
+  const forwarding = createForwarding(developers);
+  const runs = createConformanceRuns({
+    clock: options.clock,
+    receiverOf: createReceivers(developers, forwarding),
+    ...(desktop && { desktop }),
+  });
+  const { serve, forward } = createProxies(developers, { ...options, runs, requests });
+  return {
+    runs,
+    /** Forwards a request that is not at the base address of a client. */
+    forward,
+    endpoints: [
+      ...inspector(developers, { runs, requests }),
+      ...conformanceRuns(developers, runs),
+      ...callbacks(developers, { forwarding, runs }),
+    ],
+    below: [{ path: proxyPath, serve }],
+  };
+}
 
 /**
  * Creates the developer portal: the pages below `/developers/` for developers of sandbox clients. Stores
@@ -26,32 +62,34 @@ export function developerPortal(
   config: DeveloperPortalConfig,
   dependencies: DeveloperPortalDependencies,
 ): Service {
-  const portal = createPortal(config, {
-    ...dependencies,
-    sessions: createSessions(dependencies.clock),
-    callbacks: createCallbacks(),
-    listeners: createListeners(),
-  });
-  const requests = createRecordedRequests();
-  const forwarding = createForwarding(portal);
-  const runs = createConformanceRuns({
-    clock: dependencies.clock,
-    receiverOf: createReceivers(portal, forwarding),
+  const portal = createPortal(config, dependencies);
+  const { tokens, clock, cookieName } = portal;
+  const { runs, endpoints, below } = exchangeEndpoints(portal, {
+    clock,
+    cookieName,
+    attributionOf: (clientId = '') =>
+      createAttribution({
+        clientId,
+        isOwn: (authorization) =>
+          tokens.verify(authorization).then(
+            (caller) => caller.clientId === clientId,
+            () => false,
+          ),
+      }),
   });
   return {
     name: 'developer-portal',
     endpoints: [
       ...home(portal),
       ...signIn(portal),
-      ...inspector(portal, { runs, requests }),
-      ...conformanceRuns(portal, runs),
+      ...endpoints,
+      ...statements(portal, runs),
       payloadChecker(portal),
       ...launchBuilder(portal),
-      ...callbacks(portal, forwarding),
       ...documentPages(portal),
     ],
     below: [
-      { path: proxyPath, serve: clientProxies(portal, { runs, requests }) },
+      ...below,
       {
         path: '/developers/assets',
         serve: serveAssets(fileURLToPath(new URL('../public', import.meta.url))),

@@ -104,7 +104,7 @@ const messages = (runs: ConformanceRuns) =>
       const { request, response } = exchange;
       const body = (await readBytes(exchange, maxMessageBytes)).toString();
       const message = { headers: callbackHeaders(request.headers), body };
-      sendStatus(response, await runs.forward(textParameter(exchange, 'client'), message));
+      sendStatus(response, (await runs.forward(textParameter(exchange, 'client'), message)) || 404);
     },
   });
 

@@ -7,7 +7,6 @@ import {
   type ConformanceRuns,
   createConformanceRuns,
   type DesktopLaunches,
-  messageTimeoutMs,
 } from '@clinical-launch/conformance/runs';
 import { isLoopback } from '@clinical-launch/contracts/addresses';
 import { withoutUndefined } from '@clinical-launch/contracts/schema';
@@ -140,7 +139,8 @@ const createProxies = (
   ofClients: createClientProxies({
     path: clientsPath,
     clientIds: () => clientIds,
-    proxyOf: (_, basePath) => createRecordingProxy({ ...options, basePath }),
+    proxyOf: (_, basePath) =>
+      createRecordingProxy({ ...options, baseAddress: `${options.publicUrl.origin}${basePath}` }),
   }),
 });
 
@@ -188,7 +188,7 @@ type Dependencies = {
  */
 function createTwinRuns({ client, host, clock }: Dependencies) {
   const attribution = createAttribution();
-  const send = createOutboundFetch({ allowedNetworks: [], timeoutMs: messageTimeoutMs });
+  const send = createOutboundFetch({ allowedNetworks: [], timeoutMs: 15_000 });
   const runs = createConformanceRuns({
     clock,
     receiverOf(clientId) {
@@ -197,7 +197,11 @@ function createTwinRuns({ client, host, clock }: Dependencies) {
       return {
         address,
         secret: callbackSecretOf(clientId),
-        post: (message) => send(new URL(address), { method: 'POST', isOperators: true, ...message }),
+        post: ({ headers, body }) =>
+          send(new URL(address), { method: 'POST', isOperators: true, headers, body }).then(
+            ({ status }) => status,
+            () => 0,
+          ),
       };
     },
     desktop: desktopOf(host, attribution),

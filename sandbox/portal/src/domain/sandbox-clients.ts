@@ -1,12 +1,16 @@
 import type { LaunchPolicy, RegisteredClient, Registry } from '@clinical-launch/contracts/registry';
+import { withoutUndefined } from '@clinical-launch/contracts/schema';
 
-/** A client that may use the portal. */
+/** A client whose exchanges its developers may see. */
 export type SandboxClient = {
   readonly clientId: string;
+  readonly protocol: 'pms' | 'partner';
   /** The realm that issues the tokens of the client. Absent for a client of another issuer. */
   readonly realm?: string;
   readonly policy: LaunchPolicy &
-    Partial<Pick<RegisteredClient, 'secrets' | 'jwks' | 'jwksUri' | 'tlsClientCertificateThumbprints'>>;
+    Partial<Pick<RegisteredClient, 'secrets' | 'jwks' | 'jwksUri' | 'tlsClientCertificateThumbprints'>> & {
+      readonly backchannelLogoutUri?: string;
+    };
 };
 
 /** Returns the credentials with which a client of a realm can authenticate at a time in milliseconds. */
@@ -18,25 +22,28 @@ export function credentialsOf({ policy }: SandboxClient, now: number): readonly 
 }
 
 /**
- * Returns the sandbox clients of a registry by client id. Omits a client id that two issuers use, because the
- * portal stores the data of a client under its client id alone.
+ * Returns the clients and partners of a registry by client id. Omits a client id that two issuers use, because
+ * the data of a client is stored under its client id alone.
  */
-export function sandboxClientsOf({
-  realms,
-  trustedIssuers = [],
-}: Registry): ReadonlyMap<string, SandboxClient> {
-  const every = [
-    ...realms.flatMap(({ realm, clients }) =>
-      clients.map((policy) => ({ realm, policy, clientId: policy.clientId })),
-    ),
+export function clientsOf({ realms, trustedIssuers = [] }: Registry): ReadonlyMap<string, SandboxClient> {
+  const every: readonly SandboxClient[] = [
+    ...realms.flatMap(({ realm, clients, desktop }) => [
+      ...clients.map((policy) => ({ realm, policy, clientId: policy.clientId, protocol: 'pms' as const })),
+      ...(desktop?.partners ?? []).map(({ clientId, backchannelLogoutUri }) => {
+        const policy = withoutUndefined({ backchannelLogoutUri });
+        return { realm, policy, clientId, protocol: 'partner' as const };
+      }),
+    ]),
     ...trustedIssuers.flatMap(({ clients }) =>
-      clients.map((policy) => ({ policy, clientId: policy.clientId })),
+      clients.map((policy) => ({ policy, clientId: policy.clientId, protocol: 'pms' as const })),
     ),
   ];
   const isUnique = (id: string) => every.filter(({ clientId }) => clientId === id).length === 1;
   return new Map(
-    every
-      .filter(({ clientId, policy }) => policy.sandbox === true && isUnique(clientId))
-      .map((client) => [client.clientId, client] as const),
+    every.filter(({ clientId }) => isUnique(clientId)).map((client) => [client.clientId, client] as const),
   );
 }
+
+/** Returns the sandbox clients of a registry by client id. They may use the portal. */
+export const sandboxClientsOf = (registry: Registry): ReadonlyMap<string, SandboxClient> =>
+  new Map([...clientsOf(registry)].filter(([, { policy }]) => policy.sandbox === true));

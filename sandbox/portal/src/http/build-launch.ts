@@ -50,7 +50,7 @@ export function launchBuilder(portal: Portal): readonly Endpoint[] {
   };
 
   return [
-    portal.behindSignIn('/developers/launches', {
+    portal.ofClient('/developers/launches', {
       GET(visit) {
         const patient = syntheticPatients[0]?.nhsNumber ?? '';
         build(visit, new URLSearchParams({ patient, action: 'OrderTest' }));
@@ -59,7 +59,7 @@ export function launchBuilder(portal: Portal): readonly Endpoint[] {
         build(visit, await readForm(visit));
       },
     }),
-    portal.behindSignIn('/developers/launches/open', {
+    portal.ofClient('/developers/launches/open', {
       async POST(visit) {
         const { response } = visit;
         const payload = await readPayload(visit);

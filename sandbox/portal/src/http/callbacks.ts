@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { callbackHeaders } from '@clinical-launch/conformance/pms-callbacks';
-import { readMembers } from '@clinical-launch/conformance/run-control';
+import type { ConformanceRuns } from '@clinical-launch/conformance/runs';
 import { closedObject, compileSchema } from '@clinical-launch/contracts/schema';
 import { localTime } from '@clinical-launch/contracts/time';
 import { optionalText, Type } from '@clinical-launch/contracts/type';
@@ -11,7 +11,8 @@ import { ServiceError, tooMany } from '@clinical-launch/http/errors';
 import { type Attempt, addressFault, findSignature, isSigned, testKinds } from '../domain/callbacks.ts';
 import type { Forwarding } from './forward-callback.ts';
 import { wantsPage } from './pages.ts';
-import type { Portal, Visit } from './portal.ts';
+import type { ClientVisit, Developers } from './portal.ts';
+import { readMembers } from './read-members.ts';
 
 const page = '/developers/callbacks';
 
@@ -26,10 +27,13 @@ const wantedSchema = compileSchema(
  * Creates the endpoints that receive the callbacks of sandbox clients, forward them, and show them to the
  * developers of the client. The page and its forms can also answer with JSON.
  */
-export function callbacks(portal: Portal, forwarding: Forwarding): readonly Endpoint[] {
+export function callbacks(
+  portal: Developers,
+  { forwarding, runs }: { readonly forwarding: Forwarding; readonly runs: ConformanceRuns },
+): readonly Endpoint[] {
   return [
     showCallbacks(portal, forwarding),
-    portal.behindSignIn('/developers/callbacks/:id/again', {
+    portal.ofClient('/developers/callbacks/:id/again', {
       async POST(visit) {
         const callback = portal.callbacks.find(visit.client.clientId, textParameter(visit, 'id'));
         if (callback === undefined)
@@ -39,24 +43,27 @@ export function callbacks(portal: Portal, forwarding: Forwarding): readonly Endp
       },
     }),
     ...awaitCallbacks(portal),
-    receiveCallback(portal, forwarding),
+    receiveCallback(portal, forwarding, runs),
   ];
 }
 
-const showCallbacks = (portal: Portal, forwarding: Forwarding): Endpoint => {
+const showCallbacks = (portal: Developers, forwarding: Forwarding): Endpoint => {
   const { config, show } = portal;
-  const showPage = (visit: Visit, more: { readonly typed?: string; readonly faults?: readonly object[] }) =>
+  const showPage = (
+    visit: ClientVisit,
+    more: { readonly typed?: string; readonly faults?: readonly object[] },
+  ) =>
     show(visit.response, 'callbacks.njk', {
       current: 'callbacks',
       config,
       client: visit.client,
       registeredAddress: forwarding.registeredAddress(visit.client),
-      isRegistered: forwarding.secretsOf(visit.client).length > 0,
+      isRegistered: forwarding.isRegistered(visit.client),
       ...reportOf(visit, portal),
       ...more,
     });
 
-  return portal.behindSignIn(page, {
+  return portal.ofClient(page, {
     GET(visit) {
       if (wantsPage(visit)) showPage(visit, {});
       else sendJson(visit.response, reportOf(visit, portal));
@@ -80,13 +87,13 @@ const showCallbacks = (portal: Portal, forwarding: Forwarding): Endpoint => {
 };
 
 /** Answers a form: redirects a browser to the page, and sends the content of the page as JSON to a tool. */
-function answer(visit: Visit, portal: Portal): void {
+function answer(visit: ClientVisit, portal: Developers): void {
   if (wantsPage(visit)) redirect(visit.response, page);
   else sendJson(visit.response, reportOf(visit, portal));
 }
 
 /** Returns the callbacks of a client and their attempts. Omits the bodies, which contain patient data. */
-function reportOf({ client: { clientId } }: Visit, { callbacks: recorded, listeners }: Portal) {
+function reportOf({ client: { clientId } }: ClientVisit, { callbacks: recorded, listeners }: Developers) {
   return {
     address: recorded.addressOf(clientId),
     isListening: listeners.isListening(clientId),
@@ -111,10 +118,10 @@ const answerSchema = compileSchema(
  * POST, because a link of another website could send a GET and so take the callback. The command reports the
  * status that the developer's system answered, or no status if the system did not answer.
  */
-const awaitCallbacks = (portal: Portal): readonly Endpoint[] => {
+const awaitCallbacks = (portal: Developers): readonly Endpoint[] => {
   const { listeners } = portal;
   return [
-    portal.behindSignIn('/developers/callbacks/next', {
+    portal.ofClient('/developers/callbacks/next', {
       async POST({ response, client: { clientId } }) {
         if (listeners.isFull(clientId))
           throw tooMany(5000, { message: 'Too many commands listen for this client. Stop one of them' });
@@ -125,7 +132,7 @@ const awaitCallbacks = (portal: Portal): readonly Endpoint[] => {
         else sendJson(response, handed);
       },
     }),
-    portal.behindSignIn('/developers/callbacks/:id/answer', {
+    portal.ofClient('/developers/callbacks/:id/answer', {
       async POST(visit) {
         const { status } = await readMembers(visit, answerSchema);
         if (!listeners.answer(visit.client.clientId, textParameter(visit, 'id'), status))
@@ -143,33 +150,37 @@ const maxCallbackBytes = 1024 * 1024;
 const retryAfterSeconds = 5;
 
 /**
- * Creates the endpoint that receives the callbacks of a sandbox client from the platform. Answers with the
- * status that the receiver answered. If no receiver answers, answers 503, so that the platform tries again.
+ * Creates the endpoint that receives the callbacks or logout tokens of a client from the platform. Answers with
+ * the status that the receiver answered. If no receiver answers, answers 503, so that the platform tries again.
  * If the receiver sends the callback back, answers 508, because it would be passed on without end.
  */
-function receiveCallback(portal: Portal, { secretsOf, forward }: Forwarding): Endpoint {
+function receiveCallback(portal: Developers, forwarding: Forwarding, runs: ConformanceRuns): Endpoint {
   const passing = new Set<string>();
   return portal.open('/developers/callbacks/:client', {
     async POST(exchange) {
       const { request, response, call } = exchange;
       const client = portal.clients().get(textParameter(exchange, 'client'));
       if (client === undefined) throw new ServiceError({ code: 'not_found', message: 'Client not found' });
-      const signature = findSignature(request.headers, portal.clock.now());
-      if (signature === undefined) throw unsigned();
+      const isPartner = client.protocol === 'partner' && forwarding.isRegistered(client);
+      const signature = isPartner ? undefined : findSignature(request.headers, portal.clock.now());
+      if (signature === undefined && !isPartner) throw unsigned();
       const bytes = await readBytes(exchange, maxCallbackBytes);
       const body = isUtf8(bytes) ? bytes.toString() : '';
-      if (!isSigned(body, { ...signature, secrets: secretsOf(client) })) throw unsigned();
-      const { id } = signature;
+      // The partner verifies the signature of its logout token itself.
+      if (signature !== undefined && !isSigned(body, { ...signature, secrets: forwarding.secretsOf(client) }))
+        throw unsigned();
       call.identify(`callbacks of ${client.clientId}`, client.clientId);
-      const callback = { id, kind: 'delivery', body } as const;
+      const id = signature?.id ?? call.correlationId;
       const key = JSON.stringify([client.clientId, id]);
       if (passing.has(key)) return sendStatus(response, 508);
       passing.add(key);
-      const { status } = await forward(client, callback, callbackHeaders(request.headers)).finally(() =>
-        passing.delete(key),
-      );
-      if (status === undefined) response.setHeader('Retry-After', String(retryAfterSeconds));
-      sendStatus(response, status ?? 503);
+      const headers = callbackHeaders(request.headers);
+      const forwarded = forwarding.hasReceiver(client)
+        ? runs.forward(client.clientId, { headers, body })
+        : forwarding.forward(client, { id, kind: 'delivery', body }, headers).then(() => 0);
+      const status = await forwarded.finally(() => passing.delete(key));
+      if (status === 0) response.setHeader('Retry-After', String(retryAfterSeconds));
+      sendStatus(response, status || 503);
     },
   });
 }

@@ -11,11 +11,15 @@ import { OutboundError } from '@clinical-launch/http/outbound-error';
 import { createOutboundFetch, type OutboundFetch } from '@clinical-launch/http/outbound-fetch';
 import { type Attempt, answerMs, type Callback, type Message, type TestKind } from '../domain/callbacks.ts';
 import type { SandboxClient } from '../domain/sandbox-clients.ts';
-import type { Portal } from './portal.ts';
+import type { Developers } from './portal.ts';
 
 export type Forwarding = {
   /** Returns the address that the operator must register as the callback of a client. */
   readonly registeredAddress: (client: SandboxClient) => string;
+  /** Returns true if the callbacks or logout tokens of a client are registered at its address here. */
+  readonly isRegistered: (client: SandboxClient) => boolean;
+  /** Returns true if a message to the client has a receiver now. */
+  readonly hasReceiver: (client: SandboxClient) => boolean;
   /** Returns the unexpired secrets of a client's callback, or none if it has no callback. */
   readonly secretsOf: (client: SandboxClient) => string[];
   /** Sends a callback unchanged to the receiver of its client, and records the attempt. */
@@ -34,14 +38,14 @@ export type Forwarding = {
  * Creates the functions that send callbacks to the receiver of a client. The receiver is a running `listen`
  * command, or else the address that the developer entered.
  */
-export function createForwarding({ config, clock, sealers, callbacks, listeners }: Portal): Forwarding {
+export function createForwarding({ config, clock, sealers, callbacks, listeners }: Developers): Forwarding {
   const fetchOutbound = createOutboundFetch({ allowedNetworks: config.allowedNetworks, timeoutMs: answerMs });
 
   const secretsOf = ({ policy: { callback } }: SandboxClient) =>
     callback === undefined ? [] : openCallbackSecrets(callback, sealers.callback, clock.now());
 
-  const registeredAddress = ({ clientId }: SandboxClient) =>
-    `${config.publicUrl}/developers/callbacks/${encodeURIComponent(clientId)}`;
+  const pathOf = (clientId: string) => `/developers/callbacks/${encodeURIComponent(clientId)}`;
+  const registeredAddress = ({ clientId }: SandboxClient) => config.publicUrl + pathOf(clientId);
 
   const attempt = async (clientId: string, message: Message): Promise<Partial<Attempt>> => {
     if (listeners.isListening(clientId)) {
@@ -74,6 +78,12 @@ export function createForwarding({ config, clock, sealers, callbacks, listeners 
 
   return {
     registeredAddress,
+    isRegistered: ({ clientId, policy: { callback, backchannelLogoutUri } }) =>
+      [callback?.url, backchannelLogoutUri].some(
+        (address) => URL.parse(address ?? '')?.pathname === pathOf(clientId),
+      ),
+    hasReceiver: ({ clientId }) =>
+      listeners.isListening(clientId) || callbacks.addressOf(clientId) !== undefined,
     secretsOf,
     forward,
     send,
@@ -85,20 +95,20 @@ export function createForwarding({ config, clock, sealers, callbacks, listeners 
   };
 }
 
-/** Returns the function that finds the receiver of a client's callbacks for its conformance runs. */
+/** Returns the function that finds the receiver of the messages to a client, for its conformance runs. */
 export const createReceivers =
-  ({ clients }: Portal, { registeredAddress, secretsOf, forward }: Forwarding) =>
+  ({ clients }: Developers, { registeredAddress, isRegistered, secretsOf, forward }: Forwarding) =>
   (clientId: string): Receiver | undefined => {
     const client = clients().get(clientId);
-    const [secret] = client === undefined ? [] : secretsOf(client);
-    if (client === undefined || secret === undefined) return undefined;
+    if (client === undefined || !isRegistered(client)) return undefined;
     return {
       address: registeredAddress(client),
-      secret,
-      async post({ headers, body }) {
-        const callback = { id: headers['webhook-id'] ?? '', kind: 'run', body } as const;
-        const { status = 0 } = await forward(client, callback, headers);
-        return { status, headers: {}, body: Buffer.alloc(0) };
+      secret: secretsOf(client)[0],
+      async post({ headers, body, probe }) {
+        // A logout token has no `webhook-id`.
+        const id = headers['webhook-id'] ?? randomUUID();
+        const kind = probe === undefined ? 'delivery' : 'run';
+        return (await forward(client, { id, kind, body }, headers)).status ?? 0;
       },
     };
   };

@@ -1,6 +1,5 @@
 import type { ServerResponse } from 'node:http';
 import { fileURLToPath } from 'node:url';
-import { runViews } from '@clinical-launch/conformance/runs';
 import { preferredType, sendText, setHeaders } from '@clinical-launch/http/answer';
 import type { Exchange } from '@clinical-launch/http/endpoint';
 import { type ErrorDialect, problemDialect } from '@clinical-launch/http/errors';
@@ -13,7 +12,7 @@ export type Show = (response: ServerResponse, template: string, model: object, p
 
 /** Creates the function that answers with a page of the portal. */
 export function createShow(): Show {
-  const pages = createPages([fileURLToPath(new URL('../views', import.meta.url)), runViews]);
+  const pages = createPages(fileURLToPath(new URL('../views', import.meta.url)));
   return (response, template, model, policy = {}) => {
     setHeaders(response, {
       ...pageHeaders({ scriptHashes: [pages.scriptHash], ...policy }),
@@ -41,7 +40,7 @@ const advice: Readonly<Record<string, string>> = {
 };
 
 /** Creates the dialect that answers browsers with a page, and other clients with problem details. */
-export function createDialect(config: DeveloperPortalConfig, show: Show): ErrorDialect {
+export function createDialect(config: Pick<DeveloperPortalConfig, 'isProduction'>, show: Show): ErrorDialect {
   const problem = problemDialect({ ...config, alwaysExplains: true });
   return (error, exchange) => {
     const { response, call } = exchange;

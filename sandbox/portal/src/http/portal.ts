@@ -1,5 +1,12 @@
 import type { Sealers } from '@clinical-launch/crypto/sealing-purposes';
-import { behind, type Endpoint, type Exchange, endpoint, type Handler } from '@clinical-launch/http/endpoint';
+import {
+  behind,
+  type Endpoint,
+  type Exchange,
+  endpoint,
+  type Guard,
+  type Handler,
+} from '@clinical-launch/http/endpoint';
 import { ServiceError, temporarilyUnavailable } from '@clinical-launch/http/errors';
 import type { OutboundFetch } from '@clinical-launch/http/outbound-fetch';
 import { readSentCookies } from '@clinical-launch/pages/cookies';
@@ -9,9 +16,9 @@ import type { AccessTokenVerifier } from '@clinical-launch/trust/access-tokens';
 import { followRegistry, type RegistrySource } from '@clinical-launch/trust/registry-file';
 import type { DeveloperPortalConfig } from '../config.ts';
 import { credentialsOf, type SandboxClient, sandboxClientsOf } from '../domain/sandbox-clients.ts';
-import type { Callbacks } from '../store/callbacks.ts';
-import type { Listeners } from '../store/listeners.ts';
-import type { DeveloperSession, Sessions } from '../store/sessions.ts';
+import { createCallbacks } from '../store/callbacks.ts';
+import { createListeners } from '../store/listeners.ts';
+import { createSessions, type DeveloperSession, type Sessions } from '../store/sessions.ts';
 import { createDialect, createShow } from './pages.ts';
 
 export type DeveloperPortalDependencies = {
@@ -24,11 +31,13 @@ export type DeveloperPortalDependencies = {
   readonly fetchOutbound: OutboundFetch;
 };
 
+/** A request of a developer of a client. */
+export type ClientVisit = Exchange & { readonly client: SandboxClient };
+
 /** A request of a developer who is signed in for a sandbox client. */
-export type Visit = Exchange & {
+export type Visit = ClientVisit & {
   readonly sessionId: string;
   readonly session: DeveloperSession;
-  readonly client: SandboxClient;
 };
 
 type PlatformCall = {
@@ -37,21 +46,65 @@ type PlatformCall = {
   readonly headers?: Readonly<Record<string, string>>;
 };
 
-type Stores = {
-  readonly sessions: Sessions;
-  readonly callbacks: Callbacks;
-  readonly listeners: Listeners;
+type DevelopersOptions<Known extends ClientVisit> = {
+  readonly config: Pick<
+    DeveloperPortalConfig,
+    'publicUrl' | 'platformUrl' | 'allowedNetworks' | 'isProduction'
+  > &
+    Partial<Pick<DeveloperPortalConfig, 'statementKeys'>>;
+  readonly clock: Clock;
+  /** Opens the callback secrets in the registry. */
+  readonly sealers: Pick<Sealers, 'callback'>;
+  /** Returns the clients whose developers may send requests, by client id. */
+  readonly clients: () => ReadonlyMap<string, SandboxClient>;
+  /** Finds the client of a request. @throws ServiceError if the request may see no client */
+  readonly identify: Guard<Exchange, Known>;
 };
+
+/** What the endpoints of a client share. The portal identifies the client by a session, the twin without. */
+export type Developers = ReturnType<typeof createDevelopers<ClientVisit>>;
+
+/** Creates the stores and functions that the endpoints of developers share. */
+export function createDevelopers<Known extends ClientVisit>({
+  identify,
+  ...options
+}: DevelopersOptions<Known>) {
+  const show = createShow();
+  const endpointOptions = {
+    source: '/developer-portal',
+    dialect: createDialect(options.config, show),
+    headers: { 'Cache-Control': 'no-store' },
+  };
+  return {
+    ...options,
+    show,
+    callbacks: createCallbacks(),
+    listeners: createListeners(),
+
+    /** Creates an endpoint for everybody. */
+    open: (path: string, methods: Partial<Record<'GET' | 'POST', Handler>>): Endpoint =>
+      endpoint({ ...endpointOptions, path, methods }),
+
+    /** Creates an endpoint for the developers of a client. */
+    ofClient(path: string, methods: Partial<Record<'GET' | 'POST', Handler<Known>>>): Endpoint {
+      const guarded = Object.entries(methods).map(([method, handle]) => [method, behind(identify, handle)]);
+      return endpoint({ ...endpointOptions, path, methods: Object.fromEntries(guarded) });
+    },
+  };
+}
 
 export type Portal = ReturnType<typeof createPortal>;
 
-/** Creates the functions that the endpoints share: pages, error answers, and the check of the session. */
+/**
+ * Creates the functions that the endpoints of the portal share. Its endpoints of a client answer 401 without
+ * a session, and 403 to a form that another website sent.
+ */
 export function createPortal(
   config: DeveloperPortalConfig,
-  { sessions, fetchOutbound, ...dependencies }: DeveloperPortalDependencies & Stores,
+  { fetchOutbound, registry, tokens, ...dependencies }: DeveloperPortalDependencies,
 ) {
-  const show = createShow();
-  const clients = followRegistry(dependencies.registry, sandboxClientsOf);
+  const sessions = createSessions(dependencies.clock);
+  const clients = followRegistry(registry, sandboxClientsOf);
   const cookieName = `${config.publicUrl.startsWith('https:') ? '__Secure-' : ''}developer-session`;
 
   /**
@@ -87,37 +140,8 @@ export function createPortal(
     return { ...exchange, ...visit };
   };
 
-  const options = {
-    source: '/developer-portal',
-    dialect: createDialect(config, show),
-    headers: { 'Cache-Control': 'no-store' },
-  };
-
-  return {
-    config,
-    ...dependencies,
-    sessions,
-    cookieName,
-    show,
-    findVisit,
-
-    /** Returns the sandbox clients of the current registry, by client id. */
-    clients,
-
-    callPlatform,
-
-    open: (path: string, methods: Partial<Record<'GET' | 'POST', Handler>>): Endpoint =>
-      endpoint({ ...options, path, methods }),
-
-    /**
-     * Creates an endpoint for developers who are signed in. Answers 401 without a session, and 403 to a form
-     * that another website sent.
-     */
-    behindSignIn(path: string, methods: Partial<Record<'GET' | 'POST', Handler<Visit>>>): Endpoint {
-      const guarded = Object.entries(methods).map(([method, handle]) => [method, behind(signedIn, handle)]);
-      return endpoint({ ...options, path, methods: Object.fromEntries(guarded) });
-    },
-  };
+  const developers = createDevelopers({ ...dependencies, config, clients, identify: signedIn });
+  return { ...developers, config, sessions, tokens, cookieName, findVisit, callPlatform };
 }
 
 /** Returns true if the platform refuses the token of a session, because it was revoked. Asks once a minute. */

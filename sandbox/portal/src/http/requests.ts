@@ -1,14 +1,27 @@
-import { type Endpoint as EndpointName, faultNames } from '@clinical-launch/conformance/exchange';
-import { readMembers, wantedFault } from '@clinical-launch/conformance/run-control';
+import {
+  type Endpoint as EndpointName,
+  endpointNames,
+  faultNames,
+} from '@clinical-launch/conformance/exchange';
 import type { ConformanceRuns } from '@clinical-launch/conformance/runs';
+import { closedObject, compileSchema } from '@clinical-launch/contracts/schema';
+import { Type } from '@clinical-launch/contracts/type';
 import { redirect, sendJson } from '@clinical-launch/http/answer';
 import type { Endpoint } from '@clinical-launch/http/endpoint';
 import type { RecordedRequest, RecordedRequests } from '../store/recorded-requests.ts';
 import { baseAddressOf } from './client-proxy.ts';
 import { wantsPage } from './pages.ts';
-import type { Portal } from './portal.ts';
+import type { Developers } from './portal.ts';
+import { readMembers } from './read-members.ts';
 
-const wanted = wantedFault({});
+const wantedFault = compileSchema(
+  closedObject({
+    fault: Type.Enum([...faultNames]),
+    /** The form sends an empty text if the fault applies to every endpoint. */
+    endpoint: Type.Optional(Type.Enum([...endpointNames, ''])),
+    times: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
+  }),
+);
 
 const endpointWords: Partial<Record<EndpointName, string>> = {
   token: 'a token',
@@ -21,12 +34,12 @@ const withTime = (one: RecordedRequest) => ({ ...one, time: new Date(one.at).toI
 type RequestsOptions = { readonly runs: ConformanceRuns; readonly requests: RecordedRequests };
 
 /**
- * Creates the inspector, which shows the last requests of the signed-in client, and the endpoint at which a
+ * Creates the inspector, which shows the last requests of a client, and the endpoint at which a
  * developer requests faults for the next requests.
  */
-export function inspector(portal: Portal, { runs, requests }: RequestsOptions): readonly Endpoint[] {
+export function inspector(portal: Developers, { runs, requests }: RequestsOptions): readonly Endpoint[] {
   return [
-    portal.behindSignIn('/developers/requests', {
+    portal.ofClient('/developers/requests', {
       GET(visit) {
         const { response, client } = visit;
         const lists = requests.of(client.clientId);
@@ -43,10 +56,10 @@ export function inspector(portal: Portal, { runs, requests }: RequestsOptions): 
         });
       },
     }),
-    portal.behindSignIn('/developers/faults', {
+    portal.ofClient('/developers/faults', {
       async POST(visit) {
         const { response, client } = visit;
-        runs.faults.arm(client.clientId, await readMembers(visit, wanted));
+        runs.faults.arm(client.clientId, await readMembers(visit, wantedFault));
         if (wantsPage(visit)) redirect(response, '/developers/requests');
         else sendJson(response, { faults: runs.faults.of(client.clientId) });
       },

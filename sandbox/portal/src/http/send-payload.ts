@@ -106,7 +106,7 @@ const checksPerSecond = 5;
  */
 export function payloadChecker(portal: Portal): Endpoint {
   const limiter = createRateLimiter(portal.clock);
-  return portal.behindSignIn('/developers/payload', {
+  return portal.ofClient('/developers/payload', {
     GET({ response }) {
       portal.show(response, 'payload.njk', {});
     },

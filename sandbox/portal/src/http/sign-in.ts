@@ -66,7 +66,7 @@ export function signIn(portal: Portal): readonly Endpoint[] {
   return [
     portal.open('/developers/session', { GET: confirm, POST: begin }),
     portal.open('/developers/session/open', { POST: open }),
-    portal.behindSignIn('/developers/sign-out', {
+    portal.ofClient('/developers/sign-out', {
       POST({ response, sessionId }) {
         sessions.end(sessionId);
         setCookie(response, { ...cookie, value: '', expires: new Date(0) });

@@ -6,8 +6,6 @@ const maxAttempts = 100;
 /** A callback with its attempts, the newest last. */
 export type RecordedCallback = Callback & { readonly attempts: readonly Attempt[] };
 
-export type Callbacks = ReturnType<typeof createCallbacks>;
-
 /**
  * Creates the store of the callbacks of all clients, and of the addresses to which the portal sends them. The
  * store is in memory, so a restart loses its content. Keeps the newest 50 callbacks of each client.

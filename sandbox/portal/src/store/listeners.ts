@@ -14,8 +14,6 @@ type Poll = (message?: HandedMessage) => void;
 type Line = { readonly polls: Set<Poll>; readonly queue: HandedMessage[]; returning?: NodeJS.Timeout };
 type Settle = (status: number | undefined) => void;
 
-export type Listeners = ReturnType<typeof createListeners>;
-
 /**
  * Creates the queues from which `listen` commands receive messages. Each message goes to one listener. If that
  * listener does not answer, the message has no status, so the platform sends it again.
