@@ -24,7 +24,7 @@ function startRun() {
     protocol: 'pms',
     attestations: { 'pms.secrets-stored': '<b>Ada</b> Okonkwo' },
   });
-  return { run, address: `${twin.url}/runs/${run.id}` };
+  return { run, address: `${twin.url}/developers/runs/${run.id}` };
 }
 
 it('the page of a conformance run shows each step and result, without scripts', async () => {

@@ -72,12 +72,11 @@ async function follow({ id, action, launchUrl = '' }: StepReport, path: string):
  */
 async function judge(wrong: Partial<Behaviour> = {}, skipped: readonly string[] = []) {
   partner = createTestPartner({ baseUrl: twin.url, clientId, redirectUri }, wrong);
-  const { run } = await send('/runs', {
-    client: clientId,
-    protocol: 'partner',
-    attestations: { 'partner.errors-shown': 'A Tester', 'partner.tokens-private': 'A Tester' },
+  const { run } = await send('/developers/runs', {
+    'partner.errors-shown': 'A Tester',
+    'partner.tokens-private': 'A Tester',
   });
-  const path = `/runs/${run}`;
+  const path = `/developers/runs/${run}`;
   for (let { step } = await send(path); step !== undefined; { step } = await send(path)) {
     const { id } = step;
     if (!skipped.includes(id)) await follow(step, path);
@@ -102,10 +101,10 @@ const slow = [
 describe('a conformance run of a partner application', () => {
   it('records a launch that it created, although a newer run of the client is running', async () => {
     partner = createTestPartner({ baseUrl: twin.url, clientId, redirectUri });
-    const start = () => send('/runs', { client: clientId, protocol: 'partner' });
+    const start = () => send('/developers/runs', {});
     const [first, second] = [await start(), await start()];
     await partner.open(first.step?.launchUrl ?? '');
-    const steps = [first, second].map(async ({ run }) => (await send(`/runs/${run}`)).step?.id);
+    const steps = [first, second].map(async ({ run }) => (await send(`/developers/runs/${run}`)).step?.id);
     expect(await Promise.all(steps)).toEqual(['refresh', 'launch']);
   });
 

@@ -52,7 +52,16 @@ describe('the imports between packages', () => {
     'sandbox/simulators': [...ground, 'http', 'conformance', 'pages', 'process', 'trust', 'pms-client'],
     'tools/platform': [...libs, ...services],
     'tools/ops': [...libs, 'platform', ...services],
-    'sandbox/twin': [...shared, 'conformance', 'pages', 'process', 'trust', 'platform', 'simulators'],
+    'sandbox/twin': [
+      ...shared,
+      'conformance',
+      'pages',
+      'process',
+      'trust',
+      'platform',
+      'portal',
+      'simulators',
+    ],
   };
 
   /** The only source through which a package reaches the sandbox. It uses `import()`. */

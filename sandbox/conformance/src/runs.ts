@@ -1,4 +1,3 @@
-import { fileURLToPath } from 'node:url';
 import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import type { Clock } from '@clinical-launch/runtime/clock';
 import { type Attributed, setBounded } from './attribution.ts';
@@ -20,9 +19,6 @@ import { pmsProtocol } from './pms.ts';
 import type { Watch } from './recording-proxy.ts';
 import type { Outgoing } from './requirement.ts';
 import { type Attestations, createRun, noAnswer, type Run } from './run.ts';
-
-/** The directory of the page of a run in the twin. */
-export const runViews = fileURLToPath(new URL('./views', import.meta.url));
 
 /** The header with which a proven client requests a fault for the request that contains it. */
 const faultHeader = 'clinical-launch-fault';

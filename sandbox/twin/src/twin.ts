@@ -1,29 +1,31 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
 import { type Attribution, createAttribution } from '@clinical-launch/conformance/attribution';
-import { createClientProxies } from '@clinical-launch/conformance/client-proxies';
 import { createRecorder } from '@clinical-launch/conformance/recorder';
-import { createRecordingProxy } from '@clinical-launch/conformance/recording-proxy';
-import {
-  type ConformanceRuns,
-  createConformanceRuns,
-  type DesktopLaunches,
-} from '@clinical-launch/conformance/runs';
+import type { ConformanceRuns, DesktopLaunches } from '@clinical-launch/conformance/runs';
 import { isLoopback } from '@clinical-launch/contracts/addresses';
 import { withoutUndefined } from '@clinical-launch/contracts/schema';
+import { createPurposeSealer, demoSealingKey } from '@clinical-launch/crypto/sealing-purposes';
 import { createApp } from '@clinical-launch/http/app';
-import { createOutboundFetch } from '@clinical-launch/http/outbound-fetch';
+import { textParameter } from '@clinical-launch/http/endpoint';
+import { ServiceError } from '@clinical-launch/http/errors';
+import { queryOf } from '@clinical-launch/http/request-target';
+import { isOwnForm } from '@clinical-launch/pages/own-form';
 import { listenLocally } from '@clinical-launch/platform/https';
 import { startPlatform } from '@clinical-launch/platform/platform';
 import { demoRegistry } from '@clinical-launch/platform/sandbox';
+import { clientsOf, type SandboxClient } from '@clinical-launch/portal/domain/sandbox-clients';
+import { proxyPath } from '@clinical-launch/portal/http/client-proxy';
+import { type ClientVisit, createDevelopers } from '@clinical-launch/portal/http/portal';
+import { exchangeEndpoints } from '@clinical-launch/portal/service';
 import { type Clock, systemClock } from '@clinical-launch/runtime/clock';
 import { ConfigurationError, type Environment, isProduction } from '@clinical-launch/runtime/environment';
 import type { Logger } from '@clinical-launch/runtime/logger';
 import { createHostClient, type HostClient } from '@clinical-launch/simulators/host/desktop-launch';
 import { readPlatformNames } from '@clinical-launch/simulators/platform-names';
 import { getPatient, records } from '@clinical-launch/simulators/records';
-import { conformanceEndpoints } from './conformance-endpoints.ts';
-import { MovableClock, moveClock } from './movable-clock.ts';
-import { callbackSecretOf, clientIdsIn, type VendorClient, writeRegistry } from './vendor-client.ts';
+import { readRegistryFile } from '@clinical-launch/trust/registry-file';
+import { MovableClock, moveClock, rotateKeys } from './control.ts';
+import { type VendorClient, writeRegistry } from './vendor-client.ts';
 
 export type TwinOptions = {
   /** The port, or 0 for any free port. */
@@ -87,27 +89,35 @@ export async function startTwin(options: TwinOptions): Promise<Twin> {
       clock,
       logger,
     });
-    const platformUrl = platform.localUrl;
     const host = createHostClient({
-      config: { publicUrl, platformUrl, names: readPlatformNames({}) },
+      config: { publicUrl, platformUrl: platform.localUrl, names: readPlatformNames({}) },
       clock,
       recorder: createRecorder(clock),
     });
-    const { runs, recording } = createTwinRuns({ client, host, clock: runClock });
+    const path = registry?.path ?? options.registryFile ?? demoRegistry;
+    const exchanges = createExchanges(clientsOf(readRegistryFile(path, { publicUrl })), {
+      ...withoutUndefined({ client, slowMs: options.slowMs }),
+      config: { ...twinConfig, publicUrl, platformUrl: platform.localUrl },
+      host,
+      clock,
+      runClock,
+    });
+    const { endpoints, below, forward, runs } = exchanges;
     const control = createApp({
-      mounts: [{ path: '/', service: { endpoints: [moveClock(clock), ...conformanceEndpoints(runs)] } }],
+      mounts: [
+        { path: '/', service: { endpoints: [moveClock(clock), rotateKeys(runs), ...endpoints], below } },
+      ],
       logger,
       clock,
       isProduction: false,
     });
-    const clientIds = clientIdsIn(registry?.path ?? options.registryFile ?? demoRegistry);
-    const proxies = createProxies(clientIds, {
-      target: new URL(platformUrl),
-      publicUrl: new URL(publicUrl),
-      ...recording,
-      ...withoutUndefined({ slowMs: options.slowMs }),
-    });
-    answer = chooseBy(publicUrl, { control, ...proxies });
+    answer = (request, response) => {
+      const { url = '' } = request;
+      if (!isForTwin.test(url)) return forward(request, response);
+      if (!url.startsWith(`${proxyPath}/`) && isForeign(request, publicUrl))
+        return void response.writeHead(403).end();
+      control(request, response);
+    };
     return {
       url: platform.publicUrl,
       certificate: server.certificate,
@@ -129,84 +139,67 @@ const startingUp: RequestListener = (_request, response) => {
   response.writeHead(503, { 'Retry-After': '1' }).end();
 };
 
-const clientsPath = '/api';
-
-const createProxies = (
-  clientIds: readonly string[],
-  options: Parameters<typeof createRecordingProxy>[0],
-) => ({
-  forward: createRecordingProxy(options),
-  ofClients: createClientProxies({
-    path: clientsPath,
-    clientIds: () => clientIds,
-    proxyOf: (_, basePath) =>
-      createRecordingProxy({ ...options, baseAddress: `${options.publicUrl.origin}${basePath}` }),
-  }),
-});
+/**
+ * The addresses that the twin answers without a sign-in. All others are those of the platform, also the other
+ * pages of its developer portal.
+ */
+const isForTwin = /^\/(?:clock|keys|developers\/(?:api|callbacks|faults|requests|runs))(?:[/?]|$)/;
 
 /**
- * Answers the requests for the twin itself, and forwards all others to the platform, those at the base
- * address of a client with its proxy.
+ * Returns whether a page of another site may have sent the request. The page sends a form, or names a host that
+ * was made to resolve to this machine (DNS rebinding).
  */
-const chooseBy =
-  (
-    publicUrl: string,
-    { control, ofClients, forward }: Readonly<Record<'control' | 'ofClients' | 'forward', RequestListener>>,
-  ) =>
-  (...[request, response]: Parameters<RequestListener>): void => {
-    if (request.url?.startsWith(`${clientsPath}/`)) {
-      request.url = request.url.slice(clientsPath.length);
-      return ofClients(request, response);
-    }
-    if (!isForTwin(request)) return forward(request, response);
-    if (isForeign(request, publicUrl)) return void response.writeHead(403).end();
-    control(request, response);
-  };
-
-/**
- * Returns whether a page of another site may have sent the request. It has an Origin, or names a host that was
- * made to resolve to this machine (DNS rebinding).
- */
-function isForeign({ method, headers: { origin, host } }: IncomingMessage, publicUrl: string): boolean {
-  const name = URL.parse(`http://${host}`)?.hostname ?? '';
+function isForeign(request: IncomingMessage, publicUrl: string): boolean {
+  const { method, headers } = request;
+  const name = URL.parse(`http://${headers.host}`)?.hostname ?? '';
   const isOwn = isLoopback(name) || name === new URL(publicUrl).hostname;
-  return !isOwn || (method !== 'GET' && method !== 'OPTIONS' && origin !== undefined);
+  return !isOwn || (method === 'POST' && !isOwnForm(request, publicUrl));
 }
 
-const isForTwin = ({ url = '' }: IncomingMessage) =>
-  /^\/(?:clock|faults|keys|messages|runs)(?:[/?]|$)/.test(url);
+/** The vendor's system is on the same machine or in its network. */
+const twinConfig = { allowedNetworks: ['0.0.0.0/0', '::/0'], isProduction: false };
 
-type Dependencies = {
-  readonly client?: VendorClient | undefined;
+type ExchangesOptions = Pick<Parameters<typeof createDevelopers>[0], 'config' | 'clock'> & {
+  readonly client?: VendorClient;
   readonly host: HostClient;
-  readonly clock: Clock;
+  readonly runClock: Clock;
+  readonly slowMs?: number;
 };
 
 /**
- * Creates the conformance runs of a twin, and the parts of its recording proxy. Only the vendor's client has
- * an address for messages.
+ * Creates the endpoints of the exchanges of all clients. The parameter `client` names the client of a request.
+ * By default, it is the client of the run in the path, or the vendor's client, or the first sandbox client.
  */
-function createTwinRuns({ client, host, clock }: Dependencies) {
+function createExchanges(
+  clients: ReadonlyMap<string, SandboxClient>,
+  { config, client, host, clock, runClock, ...options }: ExchangesOptions,
+) {
   const attribution = createAttribution();
-  const send = createOutboundFetch({ allowedNetworks: [], timeoutMs: 15_000 });
-  const runs = createConformanceRuns({
+  const [usual] = [...clients.values()].filter(({ policy }) => policy.sandbox === true);
+  const developers = createDevelopers({
+    config,
     clock,
-    receiverOf(clientId) {
-      const address = client?.clientId === clientId ? client.callbackUrl : undefined;
-      if (address === undefined) return undefined;
-      return {
-        address,
-        secret: callbackSecretOf(clientId),
-        post: ({ headers, body }) =>
-          send(new URL(address), { method: 'POST', isOperators: true, headers, body }).then(
-            ({ status }) => status,
-            () => 0,
-          ),
-      };
+    clients: () => clients,
+    sealers: { callback: createPurposeSealer('callback', [demoSealingKey]) },
+    identify(exchange): ClientVisit {
+      const named = queryOf(exchange.request).get('client');
+      const run = exchanges.runs.find(textParameter(exchange, 'id'));
+      const found = clients.get(named ?? run?.clientId ?? client?.clientId ?? usual?.clientId ?? '');
+      if (found !== undefined) return { ...exchange, client: found };
+      throw new ServiceError({
+        code: 'not_found',
+        message: 'Name a client of the registry in the parameter client',
+      });
     },
+  });
+  const exchanges: ReturnType<typeof exchangeEndpoints> = exchangeEndpoints(developers, {
+    ...options,
+    clock: runClock,
+    attributionOf: () => attribution,
     desktop: desktopOf(host, attribution),
   });
-  return { runs, recording: { attribution, clock, watch: runs.watch } };
+  if (client?.callbackUrl !== undefined) developers.callbacks.setAddress(client.clientId, client.callbackUrl);
+  return exchanges;
 }
 
 const desktopOf = (host: HostClient, attribution: Attribution): DesktopLaunches => ({

@@ -45,9 +45,6 @@ export function secretsOf({ protocol, clientId, callbackUrl }: VendorClient): re
 export const callbackSecretOf = (clientId: string): string =>
   `whsec_${createHash('sha256').update(`callback of ${clientId}`).digest('base64')}`;
 
-/** Returns the path at which the twin receives the messages for a client. The twin forwards them. */
-export const messagePathOf = (clientId: string): string => `/messages/${encodeURIComponent(clientId)}`;
-
 type RegistryFile = {
   readonly path: string;
   readonly remove: () => void;
@@ -88,15 +85,9 @@ export function writeRegistry(registryFile: string | URL, client: VendorClient):
   return { path, remove: () => rmSync(directory, { recursive: true, force: true }) };
 }
 
-/** Returns the ids of the clients and partners in a registry. */
-export function clientIdsIn(registryFile: string | URL): readonly string[] {
-  const { realms }: Document = JSON.parse(readFileSync(registryFile, 'utf8'));
-  return realms
-    .flatMap(({ clients, desktop }) => [...clients, ...(desktop?.partners ?? [])])
-    .map(({ clientId }) => clientId);
-}
-
-const messageAddress = (clientId: string) => `\${PUBLIC_URL}${messagePathOf(clientId)}`;
+/** Returns the address at which the twin receives the messages for a client. The twin forwards them. */
+const messageAddress = (clientId: string) =>
+  `\${PUBLIC_URL}/developers/callbacks/${encodeURIComponent(clientId)}`;
 
 function practiceSystem({ clientId, callbackUrl }: VendorClient) {
   const sealer = createPurposeSealer('callback', [demoSealingKey]);

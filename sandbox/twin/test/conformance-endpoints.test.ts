@@ -51,13 +51,13 @@ describe('a conformance run', () => {
     const authorize = `${twin.url}/idp/demo/desktop/oauth2/v2.0/authorize?client_id=${vendor}&access_token=x`;
     const Referer = `${twin.url}/secureLaunch?launchToken=x`;
     expect((await fetch(authorize, { headers: { Referer } })).status).toBe(400);
-    const otherMessage = await post(`${twin.url}/messages/pms-other`, {});
-    expect([forged.status, named.status, otherMessage.status]).toEqual([401, 401, 404]);
+    const otherMessage = await post(`${twin.url}/developers/callbacks/pms-other`, {});
+    expect([forged.status, named.status, otherMessage.status]).toEqual([401, 401, 401]);
     expect(await findRun(twin.url, run)).toEqual(before);
   });
 
   it('records the launches at the base address of its client, whose launch URLs begin with this address', async () => {
-    const base = `${twin.url}/api/${vendor}`;
+    const base = `${twin.url}/developers/api/${vendor}`;
     const { run } = await startRun({ url: twin.url, client: vendor });
     const { url }: { readonly url: string } = JSON.parse(
       await (await (await createLaunching(vendor, base))()).text(),
@@ -70,8 +70,8 @@ describe('a conformance run', () => {
   it('is not changed by the token of another client at the base address of its client, which answers 403', async () => {
     const { run } = await startRun({ url: twin.url, client: vendor });
     const before = await findRun(twin.url, run);
-    const stolen = await (await createLaunching('pms-other', `${twin.url}/api/${vendor}`))();
-    const unknown = await (await createLaunching(vendor, `${twin.url}/api/nobody`))();
+    const stolen = await (await createLaunching('pms-other', `${twin.url}/developers/api/${vendor}`))();
+    const unknown = await (await createLaunching(vendor, `${twin.url}/developers/api/nobody`))();
     expect([stolen.status, unknown.status]).toEqual([403, 404]);
     expect(await findRun(twin.url, run)).toEqual(before);
   });
@@ -92,14 +92,15 @@ describe('a conformance run', () => {
     expect(await stepsOf()).toEqual([3, undefined]);
   });
 
-  it('of an unknown client records nothing, and cannot be read without its id', async () => {
-    const { run } = await startRun({ url: twin.url, client: 'unknown' });
+  it('of another client records nothing of it, and cannot be read without its id', async () => {
+    const { run } = await startRun({ url: twin.url, client: 'pms-demo' });
     await systemOf('pms-other').launch('launch');
     const { launches, requirements } = await changeRun(twin.url, run, 'finish');
     expect(launches).toEqual([]);
     expect(new Set(requirements.map(({ result }) => result))).toEqual(new Set(['unseen', 'unattested']));
-    expect((await fetch(`${twin.url}/runs/${crypto.randomUUID()}`)).status).toBe(404);
-    expect((await fetch(`${twin.url}/runs`)).status).toBe(405);
+    for (const path of [crypto.randomUUID(), `${run}?client=pms-other`])
+      expect((await fetch(`${twin.url}/developers/runs/${path}`)).status).toBe(404);
+    expect((await post(`${twin.url}/developers/runs?client=unknown`, {})).status).toBe(404);
   });
 
   it('reports no secret and no patient data, as JSON, JUnit or a page', async () => {
@@ -133,7 +134,7 @@ describe('a conformance run', () => {
 
     expect(used).toHaveLength(10);
     for (const type of ['application/json', 'application/xml', 'text/html']) {
-      const answer = await fetch(`${twin.url}/runs/${run}`, { headers: { Accept: type } });
+      const answer = await fetch(`${twin.url}/developers/runs/${run}`, { headers: { Accept: type } });
       expect(answer.headers.get('content-type')).toContain(type);
       const text = await answer.text();
       expect(text).toContain('pms.private-addresses');
@@ -142,9 +143,11 @@ describe('a conformance run', () => {
   });
 
   it('writes JUnit XML with a test case for each requirement, and counts its failures', async () => {
-    const { run } = await startRun({ url: twin.url, client: 'a.b~c-d' });
+    const { run } = await startRun({ url: twin.url, client: 'pms-demo' });
     const { requirements } = await changeRun(twin.url, run, 'finish');
-    const answer = await fetch(`${twin.url}/runs/${run}`, { headers: { Accept: 'application/xml' } });
+    const answer = await fetch(`${twin.url}/developers/runs/${run}`, {
+      headers: { Accept: 'application/xml' },
+    });
     const junit = await answer.text();
     const numbers = ['tests', 'failures', 'skipped'].map((name) => `/testsuites/testsuite/@${name}`);
     const counted = [
@@ -156,57 +159,72 @@ describe('a conformance run', () => {
       Promise.all(expressions.map(async (one) => Number(await xpathOf(junit, `string(${one})`))));
     const expected = [requirements.length, requirements.length, 0];
     expect([await read(numbers), await read(counted)]).toEqual([expected, expected]);
-    expect(await xpathOf(junit, 'string(/testsuites/testsuite/@name)')).toBe('pms a.b~c-d');
+    expect(await xpathOf(junit, 'string(/testsuites/testsuite/@name)')).toBe('pms pms-demo');
   });
 });
 
-const run = { client: 'pms-demo', protocol: 'pms' };
-const fault = { client: 'pms-demo', fault: '503' };
+const fault = { fault: '503' };
 
-describe('the endpoints of conformance runs and faults', () => {
+describe('the endpoints of the twin', () => {
   it.each([
-    ['/runs', { ...run, other: 1 }],
-    ['/runs', { ...run, protocol: 'toString' }],
-    ['/runs', { ...run, client: '\u0000' }],
-    ['/runs', { ...run, client: '<b>' }],
-    ['/runs', { ...run, client: 'x'.repeat(201) }],
-    ['/runs', { ...run, attestations: { 'pms.secrets-stored': '' } }],
-    ['/faults', { ...fault, other: 1 }],
-    ['/faults', { ...fault, fault: '404' }],
-    ['/faults', { ...fault, endpoint: 'health' }],
-    ['/faults', { ...fault, times: 0 }],
-    ['/faults', { ...fault, times: 1001 }],
-    ['/keys', { now: true }],
+    ['/developers/runs', { 'pms.secrets-stored': 1 }],
+    ['/developers/runs', { 'pms.secrets-stored': 'x'.repeat(201) }],
+    ['/developers/faults', { ...fault, other: 1 }],
+    ['/developers/faults', { ...fault, fault: '404' }],
+    ['/developers/faults', { ...fault, endpoint: 'health' }],
+    ['/developers/faults', { ...fault, times: 0 }],
+    ['/developers/faults', { ...fault, times: 1001 }],
   ])('%s refuses %j with 400', async (path, body) => {
     expect((await post(twin.url + path, body)).status).toBe(400);
   });
 
   it.each([
-    ['/runs', run],
-    ['/faults', fault],
-    ['/keys', {}],
-    [`/messages/${vendor}`, {}],
-  ])('%s refuses requests of web pages, and bodies that are too large', async (path, body) => {
-    const statusOf = async (text: string, headers: Readonly<Record<string, string>>) =>
-      (await fetch(twin.url + path, { method: 'POST', headers, body: text })).status;
-    const json = { 'Content-Type': 'application/json' };
-    const text = JSON.stringify(body);
-    for (const origin of ['https://evil.example', 'null', twin.url])
-      expect(await statusOf(text, { ...json, Origin: origin })).toBe(403);
-    expect(await statusOf(text + ' '.repeat(1024 * 1024), json)).toBe(413);
-  });
-
-  it.each(['/runs', '/faults', '/keys'])(
-    '%s refuses media types other than JSON, and answers a preflight with 405',
-    async (path) => {
-      for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data'])
-        expect((await post(twin.url + path, run, { 'Content-Type': type })).status).toBe(415);
-      const headers = { Origin: 'https://evil.example', 'Access-Control-Request-Method': 'POST' };
-      const preflight = await fetch(twin.url + path, { method: 'OPTIONS', headers });
+    ['/developers/runs', {}, 201],
+    ['/developers/faults', { ...fault, endpoint: 'revoke' }, 200],
+    ['/keys', {}, 204],
+    [`/developers/callbacks/${vendor}`, {}, 401],
+  ])(
+    '%s refuses requests of other web pages, and media types other than its own',
+    async (path, body, status) => {
+      const headers = { Accept: 'application/json' };
+      for (const origin of ['https://evil.example', 'null'])
+        expect((await post(twin.url + path, body, { Origin: origin })).status).toBe(403);
+      expect((await post(twin.url + path, body, { ...headers, Origin: twin.url })).status).toBe(status);
+      if (status !== 401)
+        expect((await post(twin.url + path, body, { 'Content-Type': 'text/plain' })).status).toBe(415);
+      const preflight = await fetch(twin.url + path, {
+        method: 'OPTIONS',
+        headers: { Origin: 'https://evil.example', 'Access-Control-Request-Method': 'POST' },
+      });
       expect(preflight.status).toBe(405);
       expect([...preflight.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([]);
     },
   );
+
+  it('list the requests of a client, wherever it sent them, without secrets', async () => {
+    await systemOf('pms-other').launch('launch');
+    const answer = await fetch(`${twin.url}/developers/requests?client=pms-other`);
+    const text = await answer.text();
+    const { requests }: { readonly requests: readonly { readonly line: string }[] } = JSON.parse(text);
+    expect(requests.slice(0, 2).map(({ line }) => line)).toEqual([
+      'GET /secureLaunch',
+      'POST /AccessApi/RequestLaunchUrl',
+    ]);
+    expect(['Whitfield', '9434765919', 'pms-other-secret'].filter((one) => text.includes(one))).toEqual([]);
+  });
+
+  it('show the callbacks of the vendor’s client, and send another', async () => {
+    receiver.answerWith(() => 202);
+    const { status } = await post(`${twin.url}/developers/callbacks`, { kind: 'valid' });
+    const { address, callbacks }: { readonly address: string; readonly callbacks: readonly unknown[] } =
+      JSON.parse(await (await fetch(`${twin.url}/developers/callbacks`)).text());
+    receiver.answerWith(() => 503);
+    expect([status, address, callbacks[0]]).toEqual([
+      200,
+      receiver.url,
+      expect.objectContaining({ kind: 'valid', attempts: [expect.objectContaining({ result: 202 })] }),
+    ]);
+  });
 });
 
 const tokenOf = (
@@ -242,7 +260,7 @@ async function createLaunching(clientId: string, base = twin.url) {
 describe('a fault on demand', () => {
   const answered = faultNames.filter((name) => name !== 'slow' && name !== 'cut');
   const arm = async (name: FaultName, endpoint: string) =>
-    expect((await post(`${twin.url}/faults`, { client: vendor, fault: name, endpoint })).status).toBe(200);
+    expect((await post(`${twin.url}/developers/faults`, { fault: name, endpoint })).status).toBe(200);
 
   it.each(answered)(
     '%s affects only the next request of the chosen client to the chosen endpoint',
@@ -294,7 +312,7 @@ describe('a fault on demand', () => {
 
   it('applies as often as requested, to any endpoint if none is named', async () => {
     const launch = await createLaunching(vendor);
-    await post(`${twin.url}/faults`, { client: vendor, fault: '500', times: 2 });
+    await post(`${twin.url}/developers/faults`, { fault: '500', times: 2 });
     const answers = [await launch(), await tokenOf(vendor), await launch()];
     expect(answers.map(({ status }) => status)).toEqual([500, 500, 200]);
   });

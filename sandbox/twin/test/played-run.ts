@@ -29,14 +29,15 @@ const reportIn = async (answer: Response): Promise<RunReport> => {
 
 /** Starts a run for a practice management system. */
 export const startRun = async ({ url, client }: RunOf) =>
-  reportIn(await post(`${url}/runs`, { client, protocol: 'pms' }));
+  reportIn(await post(`${url}/developers/runs?client=${client}`, {}));
 
 /** Returns the report of a run. */
-export const findRun = async (url: string, run: string) => reportIn(await fetch(`${url}/runs/${run}`));
+export const findRun = async (url: string, run: string) =>
+  reportIn(await fetch(`${url}/developers/runs/${run}`));
 
 /** Continues a run with its next step, or ends it. */
 export const changeRun = async (url: string, run: string, change: 'skip' | 'finish') =>
-  reportIn(await post(`${url}/runs/${run}`, { do: change }));
+  reportIn(await post(`${url}/developers/runs/${run}`, { do: change }));
 
 /** Plays a run to its end: acts as each step says, and pauses before it tries a step again. */
 export async function playRun({ url, client }: RunOf, { act, wait }: Player): Promise<RunReport> {

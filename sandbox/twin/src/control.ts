@@ -1,9 +1,10 @@
+import type { ConformanceRuns } from '@clinical-launch/conformance/runs';
 import type { Fault } from '@clinical-launch/contracts/fault';
 import { compileSchema } from '@clinical-launch/contracts/schema';
 import { optionalText, Type } from '@clinical-launch/contracts/type';
-import { sendJson } from '@clinical-launch/http/answer';
+import { sendJson, sendStatus } from '@clinical-launch/http/answer';
 import { readJson } from '@clinical-launch/http/body';
-import { type Endpoint, type Exchange, endpoint } from '@clinical-launch/http/endpoint';
+import { type Endpoint, type Exchange, endpoint, type Handler } from '@clinical-launch/http/endpoint';
 import { problemDialect, ServiceError } from '@clinical-launch/http/errors';
 import type { Clock } from '@clinical-launch/runtime/clock';
 
@@ -58,24 +59,39 @@ const move = compileSchema(
 export function moveClock(clock: MovableClock): Endpoint {
   const answerTime = ({ response }: Exchange) =>
     sendJson(response, { now: new Date(clock.now()).toISOString() });
-  return endpoint({
-    path: '/clock',
-    source: '/twin',
-    dialect: problemDialect({ isProduction: false }),
-    headers: { 'Cache-Control': 'no-store' },
-    methods: {
-      GET: answerTime,
-      async POST(exchange) {
-        clock.advance(await readMove(exchange, clock));
-        answerTime(exchange);
-      },
+  return controlled('/clock', {
+    GET: answerTime,
+    async POST(exchange) {
+      clock.advance(await readMove(exchange, clock));
+      answerTime(exchange);
     },
   });
 }
 
+/** Creates the endpoint `/keys`, which signs ID tokens with new keys from then on. Accepts only JSON. */
+export const rotateKeys = ({ keys }: Pick<ConformanceRuns, 'keys'>): Endpoint =>
+  controlled('/keys', {
+    async POST(exchange) {
+      await readJson(exchange, jsonOnly);
+      keys.rotate();
+      sendStatus(exchange.response, 204);
+    },
+  });
+
+const controlled = (path: string, methods: Partial<Record<'GET' | 'POST', Handler>>): Endpoint =>
+  endpoint({
+    path,
+    source: '/twin',
+    dialect: problemDialect({ isProduction: false }),
+    headers: { 'Cache-Control': 'no-store' },
+    methods,
+  });
+
+const jsonOnly = { types: ['application/json'], limitBytes: 1024 };
+
 /** Returns the milliseconds by which a request moves the clock. @throws ServiceError */
 async function readMove(exchange: Exchange, clock: Clock): Promise<number> {
-  const body = await readJson(exchange, { types: ['application/json'], limitBytes: 1024 });
+  const body = await readJson(exchange, jsonOnly);
   if (!move.is(body)) throw invalid(move.faultsOf(body));
   return body.now === undefined ? (body.advanceSeconds ?? 0) * 1000 : Date.parse(body.now) - clock.now();
 }
