@@ -77,247 +77,189 @@ const maxExchanges = 5000;
 /** The maximum number of characters and bytes in the exchanges of a run. A run that reaches it finishes. */
 const maxLength = 32 * 1024 * 1024;
 
-export type Run = ReturnType<typeof createRun>;
+/** The recorded answer of a client that does not answer. */
+export const noAnswer: ProxiedAnswer = { status: 0, headers: {}, body: Buffer.alloc(0) };
 
 /**
- * Creates a conformance run for one client. The run goes through the steps of a protocol, watches the
- * exchanges of the client, and judges each requirement when it reports.
+ * A conformance run for one client. The run goes through the steps of a protocol, watches the exchanges of the
+ * client, and judges each requirement when it reports. A finished run keeps its report, and no exchange,
+ * because exchanges contain secrets and patient data.
  */
-export function createRun({ clientId, protocol, attestations, clock, post, tools }: RunOptions) {
-  const id = randomUUID();
-  const startedAt = new Date(clock.now()).toISOString();
-  const applies = ({ needs }: { readonly needs?: 'callback' | 'logout' }) =>
-    needs === undefined || post !== undefined;
-  const requirements = protocol.requirements.filter(applies);
-  const progress = createProgress(protocol.steps.filter(applies), {
-    ...tools,
-    now: () => clock.now(),
-    post,
-  });
+export class Run {
+  readonly id = randomUUID();
+  readonly clientId: string;
+  readonly protocol: Protocol['name'];
+  readonly #options: RunOptions;
+  readonly #startedAt: string;
+  readonly #steps: readonly Step[];
+  readonly #requirements: readonly Requirement[];
+  readonly #tools: StepTools;
+  readonly #exchanges: Exchange[] = [];
+  #length = 0;
+  #index = 0;
+  #firstOfStep = 0;
+  #launchUrl: string | undefined;
+  #final: RunReport | undefined;
+  #beginning: Promise<void> = Promise.resolve();
 
-  /**
-   * Returns true if a request belongs to this run. Requests without a known client belong to every run that
-   * lists their endpoint in `sharedEndpoints`.
-   */
-  const isOwn = (request: ProxiedRequest, attributed: Attributed) =>
-    attributed.clientId === undefined
-      ? protocol.sharedEndpoints.includes(endpointOf(request))
-      : attributed.clientId === clientId;
+  constructor(options: RunOptions) {
+    const { clientId, protocol, clock, post, tools } = options;
+    const applies = ({ needs }: { readonly needs?: 'callback' | 'logout' }) =>
+      needs === undefined || post !== undefined;
+    this.clientId = clientId;
+    this.protocol = protocol.name;
+    this.#options = options;
+    this.#startedAt = new Date(clock.now()).toISOString();
+    this.#steps = protocol.steps.filter(applies);
+    this.#requirements = protocol.requirements.filter(applies);
+    const now = () => clock.now();
+    this.#tools = {
+      ...tools,
+      now,
+      send: async (message) => {
+        if (post !== undefined) this.#add(await post(message));
+      },
+      give: (probe, url) => {
+        const at = now();
+        const request = { method: 'GET', url, headers: {}, body: '', at };
+        this.#add({ direction: 'sent', request, answer: noAnswer, answeredAt: at, probe });
+      },
+    };
+    this.repeat();
+  }
 
-  const report = createReporter({ id, clientId, protocol, requirements, attestations, startedAt, progress });
-  const endIfDone = () => {
-    if (progress.step() === undefined) report();
-  };
+  #isOwn(request: ProxiedRequest, attributed: Attributed): boolean {
+    return attributed.clientId === undefined
+      ? this.#options.protocol.sharedEndpoints.includes(endpointOf(request))
+      : attributed.clientId === this.clientId;
+  }
 
-  return {
-    id,
-    clientId,
-    protocol: protocol.name,
+  faultFor(request: ProxiedRequest, attributed: Attributed): FaultName | undefined {
+    return this.#isOwn(request, attributed)
+      ? this.#steps[this.#index]?.faultFor?.(request, this.#during())
+      : undefined;
+  }
 
-    faultFor: (request: ProxiedRequest, attributed: Attributed): FaultName | undefined =>
-      isOwn(request, attributed) ? progress.step()?.faultFor?.(request, progress.during()) : undefined,
+  /** Returns a changed answer for the client, or undefined. */
+  async alter(exchange: Exchange) {
+    return this.#isOwn(exchange.request, exchange)
+      ? await this.#steps[this.#index]?.alter?.(exchange, this.#during(), this.#tools)
+      : undefined;
+  }
 
-    /** Returns a changed answer for the client, or undefined. */
-    alter: async (exchange: Exchange) =>
-      isOwn(exchange.request, exchange)
-        ? await progress.step()?.alter?.(exchange, progress.during(), progress.tools)
-        : undefined,
+  /** Records an exchange if it belongs to the client, and continues with the next step when a step is done. */
+  record(exchange: Exchange): void {
+    if (this.#isOwn(exchange.request, exchange)) this.#add(exchange);
+  }
 
-    /**
-     * Records an exchange if it belongs to the client, and continues with the next step when a step is done.
-     */
-    record(exchange: Exchange): void {
-      if (isOwn(exchange.request, exchange)) progress.record(exchange);
-      endIfDone();
-    },
+  #add(exchange: Exchange): void {
+    const step = this.#steps[this.#index];
+    if (step === undefined) return;
+    const kept = withoutUnreadBodies(exchange);
+    this.#exchanges.push(kept);
+    this.#length += lengthOf(kept);
+    if (this.#exchanges.length >= maxExchanges || this.#length >= maxLength) this.finish();
+    else if (step.isDone(this.#during())) this.skip();
+  }
 
-    /** Returns the current step, or undefined after the last step. Judges no requirement. */
-    step: progress.shown,
+  #during = (): readonly Exchange[] => this.#exchanges.slice(this.#firstOfStep);
 
-    /** Resolves when the current step has sent its messages. @throws the error of the step */
-    begun: progress.begun,
+  /** Returns the current step, or undefined after the last step. Judges no requirement. */
+  step(): RunReport['step'] {
+    const step = this.#steps[this.#index];
+    if (step === undefined) return undefined;
+    const { id, action, instruction, pauseSeconds } = step;
+    const place = { number: this.#index + 1, of: this.#steps.length };
+    return {
+      id,
+      action,
+      instruction,
+      ...place,
+      ...withoutUndefined({ launchUrl: this.#launchUrl, pauseSeconds }),
+    };
+  }
 
-    /** Begins the current step again, with a new launch if the step begins with one. */
-    repeat: progress.repeat,
+  /** Resolves when the current step has sent its messages. @throws the error of the step */
+  begun = (): Promise<void> => this.#beginning;
 
-    /** Continues with the next step, although the client has not done the current step. */
-    skip: progress.skip,
+  /** Begins the current step again, with a new launch if the step begins with one. */
+  repeat(): void {
+    const step = this.#steps[this.#index];
+    this.#launchUrl = undefined;
+    this.#beginning = Promise.resolve();
+    if (step?.begin === undefined) return;
+    this.#beginning = step.begin(this.#tools, this.#exchanges).then((url) => {
+      if (this.#steps[this.#index] !== step) return;
+      this.#launchUrl = url;
+      // The client does nothing in a `wait` step, so the run continues when the messages of the step were
+      // sent.
+      if (step.action === 'wait') this.skip();
+    });
+    // `begun` reports the error to its caller. Without a caller, the error must not end the process.
+    this.#beginning.catch(() => undefined);
+  }
 
-    /** Ends the run. Requirements that are still waiting are `unseen`. */
-    finish(): void {
-      progress.finish();
-      endIfDone();
-    },
+  /** Continues with the next step, although the client has not done the current step. */
+  skip(): void {
+    this.#goTo(this.#index + 1);
+    this.repeat();
+  }
 
-    /** Returns the report of the run so far. A finished run keeps its report, and no exchange. */
-    report,
-  };
-}
+  /** Ends the run. Requirements that are still waiting are `unseen`. */
+  finish(): void {
+    this.#goTo(this.#steps.length);
+  }
 
-type Reported = Pick<RunOptions, 'clientId' | 'protocol' | 'attestations'> & {
-  readonly id: string;
-  readonly startedAt: string;
-  readonly requirements: readonly Requirement[];
-  readonly progress: ReturnType<typeof createProgress>;
-};
+  #goTo(index: number): void {
+    if (this.#final !== undefined) return;
+    this.#index = index;
+    this.#firstOfStep = this.#exchanges.length;
+    if (index < this.#steps.length) return;
+    this.#final = this.#made();
+    this.#exchanges.splice(0);
+  }
 
-/**
- * Creates the function that reports a run. The report of a finished run is made once. Its exchanges, which
- * contain secrets and patient data, are then dropped.
- */
-function createReporter({
-  id,
-  clientId,
-  protocol,
-  requirements,
-  attestations,
-  startedAt,
-  progress,
-}: Reported) {
-  const { exchanges } = progress;
-  const notJudged = protocol.requirements.filter((one) => !requirements.includes(one));
-  let final: RunReport | undefined;
-  return (): RunReport => {
-    if (final !== undefined) return final;
-    const step = progress.shown();
+  /** Returns the report of the run so far. */
+  report(): RunReport {
+    return this.#final ?? this.#made();
+  }
+
+  #made(): RunReport {
+    const { protocol, clock, attestations } = this.#options;
+    const step = this.step();
     const isFinished = step === undefined;
-    const made: RunReport = {
-      run: id,
-      client: clientId,
+    const finishedAt = isFinished ? new Date(clock.now()).toISOString() : undefined;
+    const exchanges = this.#exchanges;
+    return {
+      run: this.id,
+      client: this.clientId,
       protocol: protocol.name,
       isSigned: false,
-      startedAt,
+      startedAt: this.#startedAt,
       state: isFinished ? 'finished' : 'running',
-      ...withoutUndefined({ finishedAt: progress.finishedAt(), step }),
+      ...withoutUndefined({ finishedAt, step }),
       launches: [...new Set(exchanges.flatMap(({ launchId }) => launchId ?? []))],
-      requirements: requirements.map((requirement) => ({
+      requirements: this.#requirements.map((requirement) => ({
         id: requirement.id,
         title: requirement.title,
         guide: requirement.guide,
         ...resultOf(requirement, { exchanges, isFinished, attestations }),
       })),
-      notJudged: notJudged.map((one) => one.id),
+      notJudged: protocol.requirements.filter((one) => !this.#requirements.includes(one)).map(({ id }) => id),
     };
-    if (!isFinished) return made;
-    progress.drop();
-    final = made;
-    return made;
-  };
+  }
 }
-
-const nothing = Buffer.alloc(0);
-
-/** The recorded answer of a client that does not answer. */
-export const noAnswer: ProxiedAnswer = { status: 0, headers: {}, body: nothing };
 
 /** Drops the bodies that no requirement reads: the pages of the application, and resources. */
 function withoutUnreadBodies(exchange: Exchange): Exchange {
   const { direction, request, answer } = exchange;
   const endpoint = endpointOf(request);
   if (direction === 'sent' || (endpoint !== 'other' && endpoint !== 'resource')) return exchange;
-  return { ...exchange, request: { ...request, body: '' }, answer: { ...answer, body: nothing } };
+  return { ...exchange, request: { ...request, body: '' }, answer: { ...answer, body: noAnswer.body } };
 }
 
 const lengthOf = ({ request, answer }: Exchange): number =>
   request.url.href.length + JSON.stringify(request.headers).length + request.body.length + answer.body.length;
-
-type ProgressTools = Omit<StepTools, 'send' | 'give'> & Pick<RunOptions, 'post'>;
-
-/** Goes through the steps of a run, and stores its exchanges. */
-function createProgress(steps: readonly Step[], { post, ...tools }: ProgressTools) {
-  const exchanges: Exchange[] = [];
-  let length = 0;
-  let index = 0;
-  let firstOfStep = 0;
-  let launchUrl: string | undefined;
-  let finishedAt: string | undefined;
-  let beginning: Promise<void> = Promise.resolve();
-
-  const current = (): Step | undefined => steps[index];
-  const during = () => exchanges.slice(firstOfStep);
-  const goTo = (next: number) => {
-    index = next;
-    if (current() === undefined) finishedAt ??= new Date(tools.now()).toISOString();
-  };
-  const finish = () => goTo(steps.length);
-
-  const record = (exchange: Exchange) => {
-    const step = current();
-    if (step === undefined) return;
-    const kept = withoutUnreadBodies(exchange);
-    exchanges.push(kept);
-    length += lengthOf(kept);
-    if (exchanges.length >= maxExchanges || length >= maxLength) finish();
-    else if (step.isDone(during())) moveOn();
-  };
-
-  const stepTools = createStepTools({ post, ...tools }, record);
-
-  const begin = () => {
-    const step = current();
-    launchUrl = undefined;
-    beginning = Promise.resolve();
-    if (step?.begin === undefined) return;
-    beginning = step.begin(stepTools, exchanges).then((url) => {
-      if (current() !== step) return;
-      launchUrl = url;
-      // The client does nothing in a `wait` step, so the run continues when the messages of the step were
-      // sent.
-      if (step.action === 'wait') moveOn();
-    });
-    // `begun` reports the error to its caller. Without a caller, the error must not end the process.
-    beginning.catch(() => undefined);
-  };
-
-  const moveOn = () => {
-    if (current() === undefined) return;
-    goTo(index + 1);
-    firstOfStep = exchanges.length;
-    begin();
-  };
-
-  begin();
-  return {
-    exchanges: exchanges as readonly Exchange[],
-    step: current,
-    during,
-    record,
-    tools: stepTools,
-    begun: () => beginning,
-    repeat: begin,
-    skip: moveOn,
-    finish,
-    finishedAt: () => finishedAt,
-    drop: () => void exchanges.splice(0),
-    /** Returns the current step as the report shows it, or undefined after the last step. */
-    shown: () => shownStep(steps, { index, launchUrl }),
-  };
-}
-
-function createStepTools({ post, ...tools }: ProgressTools, record: (exchange: Exchange) => void): StepTools {
-  return {
-    ...tools,
-    async send(message) {
-      if (post !== undefined) record(await post(message));
-    },
-    give(probe, url) {
-      const at = tools.now();
-      const request = { method: 'GET', url, headers: {}, body: '', at };
-      record({ direction: 'sent', request, answer: noAnswer, answeredAt: at, probe });
-    },
-  };
-}
-
-function shownStep(
-  steps: readonly Step[],
-  { index, launchUrl }: { readonly index: number; readonly launchUrl: string | undefined },
-): RunReport['step'] {
-  const step = steps[index];
-  if (step === undefined) return undefined;
-  const { id, action, instruction, pauseSeconds } = step;
-  const place = { number: index + 1, of: steps.length };
-  return { id, action, instruction, ...place, ...withoutUndefined({ launchUrl, pauseSeconds }) };
-}
 
 function resultOf(
   { id, judge }: Requirement,

@@ -18,7 +18,7 @@ import { partnerProtocol } from './partner.ts';
 import { pmsProtocol } from './pms.ts';
 import type { Watch } from './recording-proxy.ts';
 import type { Outgoing } from './requirement.ts';
-import { type Attestations, createRun, noAnswer, type Run } from './run.ts';
+import { type Attestations, noAnswer, Run } from './run.ts';
 
 /** The header with which a proven client requests a fault for the request that contains it. */
 const faultHeader = 'clinical-launch-fault';
@@ -118,7 +118,7 @@ export function createConformanceRuns({ clock, receiverOf, desktop = noDesktop }
 
     start({ clientId, protocol, attestations }: WantedRun): Run {
       const receiver = receiverOf(clientId);
-      const run: Run = createRun({
+      const run: Run = new Run({
         clientId,
         protocol: protocols[protocol],
         attestations,

@@ -4,12 +4,12 @@ import { describe, expect, it } from '@jest/globals';
 import { createKeySubstitutes } from '../src/id-tokens.ts';
 import { pmsProtocol } from '../src/pms.ts';
 import type { Protocol } from '../src/requirement.ts';
-import { createRun } from '../src/run.ts';
+import { Run } from '../src/run.ts';
 import { anExchange, issued, opened } from './recorded-exchange.ts';
 
 const clientId = 'pms';
 const runOf = (protocol: Protocol = pmsProtocol) =>
-  createRun({
+  new Run({
     clientId,
     protocol,
     attestations: {},

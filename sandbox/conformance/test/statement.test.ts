@@ -4,7 +4,7 @@ import { TestClock } from '@clinical-launch/testing/test-clock';
 import { expect, it } from '@jest/globals';
 import { createKeySubstitutes } from '../src/id-tokens.ts';
 import { pmsProtocol } from '../src/pms.ts';
-import { createRun } from '../src/run.ts';
+import { Run } from '../src/run.ts';
 import { signStatement, verifyStatement } from '../src/statement.ts';
 import { issued } from './recorded-exchange.ts';
 
@@ -15,7 +15,7 @@ const clock = new TestClock();
 it('only a finished run has a statement, which contains its requirements but no launch ids', async () => {
   const { signing: key } = keys;
   if (key === undefined) throw new Error('The key is public');
-  const run = createRun({
+  const run = new Run({
     clientId,
     protocol: pmsProtocol,
     attestations: { 'pms.secrets-stored': 'Ada Okonkwo' },
