@@ -8,18 +8,12 @@ import {
   parametersOf,
   tokenIn,
 } from './exchange.ts';
+import { BoundedMap } from './recorder.ts';
 
 /**
  * The client that is proven to have sent a request, and the launch of the request, as far as they are known.
  */
 export type Attributed = Pick<Exchange, 'clientId' | 'launchId'>;
-
-/** The only client of a proxy. */
-export type OnlyClient = {
-  readonly clientId: string;
-  /** Returns true if the header Authorization contains a valid access token of the client. */
-  readonly isOwn: (authorization: string | undefined) => Promise<boolean>;
-};
 
 const maxKnown = 10_000;
 
@@ -28,16 +22,14 @@ export type Attribution = ReturnType<typeof createAttribution>;
 /**
  * Finds the client and the launch of requests by proof: by a secret that the platform issued to the client, or
  * by credentials that the token endpoint accepted. A stated client id and a Referer prove nothing. Learns
- * tokens, codes, launch identifiers, request URIs and session cookies from the answers that issue them. With
- * an only client, verifies access tokens instead, and knows no other client.
+ * tokens, codes, launch identifiers, request URIs and session cookies from the answers that issue them.
+ * @param clientOf returns the client of a valid access token. With it, tokens need not be learned first
  */
-export function createAttribution(only?: OnlyClient) {
-  const owners = new Map<string, Attributed>();
-  const isKnown = ({ clientId }: Attributed) =>
-    clientId !== undefined && (only === undefined || clientId === only.clientId);
+export function createAttribution(clientOf?: (authorization: string) => Promise<string | undefined>) {
+  const owners = new BoundedMap<Attributed>(maxKnown);
   const assign = (secret: unknown, attributed: Attributed) => {
-    if (typeof secret === 'string' && secret !== '' && isKnown(attributed))
-      setBounded(owners, secret, attributed, maxKnown);
+    if (typeof secret === 'string' && secret !== '' && attributed.clientId !== undefined)
+      owners.set(secret, attributed);
   };
   return {
     /** Stores the client and the launch of a secret. Ignores a value that is no text, and other clients. */
@@ -45,10 +37,11 @@ export function createAttribution(only?: OnlyClient) {
 
     /** Returns the client and the launch of a request. The body is empty while it is unread. */
     async of(request: ProxiedRequest): Promise<Attributed> {
-      const secrets = [...secretsIn(request), only === undefined ? tokenIn(request) : undefined];
+      const { authorization } = request.headers;
+      const secrets = [...secretsIn(request), clientOf === undefined ? tokenIn(request) : undefined];
       const [found] = secrets.flatMap((secret) => owners.get(secret ?? '') ?? []);
-      if (found !== undefined || only === undefined) return found ?? {};
-      return (await only.isOwn(request.headers.authorization)) ? { clientId: only.clientId } : {};
+      if (found !== undefined || clientOf === undefined || authorization === undefined) return found ?? {};
+      return withoutUndefined({ clientId: await clientOf(authorization) });
     },
 
     /**
@@ -61,7 +54,7 @@ export function createAttribution(only?: OnlyClient) {
       const launchId = textIn(answer.headers['x-correlation-id']);
       const learnIssued = (secret: unknown, shown: Partial<Record<keyof Attributed, string | undefined>>) => {
         const attributed = { ...withoutUndefined(shown), ...proven };
-        if (textIn(secret) === undefined || !isKnown(attributed)) return proven;
+        if (textIn(secret) === undefined || attributed.clientId === undefined) return proven;
         assign(secret, attributed);
         return attributed;
       };
@@ -97,15 +90,6 @@ export function createAttribution(only?: OnlyClient) {
       }
     },
   };
-}
-
-/** Sets an entry of a map. If the map then has more than `max` entries, deletes the oldest. */
-export function setBounded<Value>(map: Map<string, Value>, key: string, value: Value, max: number): void {
-  map.set(key, value);
-  for (const oldest of map.keys()) {
-    if (map.size <= max) break;
-    map.delete(oldest);
-  }
 }
 
 const textIn = (value: unknown): string | undefined =>

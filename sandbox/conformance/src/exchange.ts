@@ -51,40 +51,27 @@ export type Exchange = {
   readonly probe?: string;
 };
 
-/** The kinds of requests that requirements refer to. */
-export const endpointNames = [
-  'token',
-  'launch-url',
-  'open',
-  'authorize',
-  'push',
-  'keys',
-  'discovery',
-  'launches',
-  'resource',
-  'revoke',
-  'other',
+const endpoints = [
+  ['token', /^\/idp\/.+\/oauth2\/v2\.0\/token$/],
+  ['launch-url', /^\/AccessApi\/RequestLaunchUrl$/],
+  ['open', /^\/secureLaunch$/],
+  ['authorize', /^\/idp\/.+\/oauth2\/v2\.0\/authorize$/],
+  ['push', /^\/idp\/.+\/oauth2\/v2\.0\/par$/],
+  ['keys', /^\/idp\/.+\/discovery\/v2\.0\/keys$/],
+  ['discovery', /^\/idp\/.+\/\.well-known\//],
+  ['launches', /^\/idp\/.+\/launches(?:\/[^/]+)?$/],
+  ['resource', /^\/resource\/|^\/idp\/.+\/v2\.0\/(?:Patient|Practitioner|Organization)\//],
+  ['revoke', /^\/idp\/.+\/oauth2\/v2\.0\/revoke$/],
 ] as const;
 
-export type Endpoint = (typeof endpointNames)[number];
+export type Endpoint = (typeof endpoints)[number][0] | 'other';
 
-const endpoints: readonly (readonly [path: RegExp, endpoint: Endpoint])[] = [
-  [/^\/AccessApi\/RequestLaunchUrl$/, 'launch-url'],
-  [/^\/secureLaunch$/, 'open'],
-  [/^\/idp\/.+\/oauth2\/v2\.0\/token$/, 'token'],
-  [/^\/idp\/.+\/oauth2\/v2\.0\/authorize$/, 'authorize'],
-  [/^\/idp\/.+\/oauth2\/v2\.0\/par$/, 'push'],
-  [/^\/idp\/.+\/oauth2\/v2\.0\/revoke$/, 'revoke'],
-  [/^\/idp\/.+\/discovery\/v2\.0\/keys$/, 'keys'],
-  [/^\/idp\/.+\/\.well-known\//, 'discovery'],
-  [/^\/idp\/.+\/launches(?:\/[^/]+)?$/, 'launches'],
-  [/^\/resource\//, 'resource'],
-  [/^\/idp\/.+\/v2\.0\/(?:Patient|Practitioner|Organization)\//, 'resource'],
-];
+/** The kinds of requests that requirements refer to. */
+export const endpointNames: readonly Endpoint[] = [...endpoints.map(([name]) => name), 'other'];
 
 /** Returns the endpoint of a request by its path. */
 export const endpointOf = ({ url }: Pick<ProxiedRequest, 'url'>): Endpoint =>
-  endpoints.find(([path]) => path.test(url.pathname))?.[1] ?? 'other';
+  endpoints.find(([, path]) => path.test(url.pathname))?.[0] ?? 'other';
 
 /** Returns the parameters of the query and, if the body is a form, of the body. */
 export function parametersOf({ url, headers, body }: ProxiedRequest): URLSearchParams {

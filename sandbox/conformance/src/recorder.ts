@@ -31,7 +31,6 @@ const secrets = [
 const shortened = (secret: string): string =>
   `${secret.slice(0, Math.min(8, secret.length / 2))}… (${secret.length} characters)`;
 
-/** Returns an HTTP message with only the beginning of each secret. */
 function shortenSecrets(message: string): string {
   const withCookies = message.replace(/^(Cookie: )(.+)$/gim, (_line, name: string, pairs: string) =>
     name.concat(pairs.replace(/=([^;]+)/g, (_pair, value: string) => `=${shortened(value)}`)),
@@ -219,10 +218,6 @@ const withoutEncrypted = (name: string, value: unknown) =>
 
 const tokenForm = /"([a-z_]+)":\s*"(ey[\w-]+\.ey[\w-]+\.([\w-]+))"/g;
 
-/**
- * Returns the header and the claims of each signed token in a JSON answer, and the beginning of its
- * signature.
- */
 function decodedTokens(body: string): DecodedToken[] {
   return [...body.matchAll(tokenForm)].map(([, name = '', token = '', signature = '']) => {
     const parts = [decodeProtectedHeader(token), decodeJwt(token)].map((part) =>
@@ -230,6 +225,23 @@ function decodedTokens(body: string): DecodedToken[] {
     );
     return { name, text: [...parts, `${signature.slice(0, 8)}… (signature)`].join('\n.\n') };
   });
+}
+
+/** A map that removes its oldest entry when it is full, because a process may run for a long time. */
+export class BoundedMap<Value> extends Map<string, Value> {
+  readonly #max: number;
+
+  constructor(max = 200) {
+    super();
+    this.#max = max;
+  }
+
+  override set(key: string, value: Value): this {
+    super.set(key, value);
+    const [oldest] = this.keys();
+    if (this.size > this.#max && oldest !== undefined) this.delete(oldest);
+    return this;
+  }
 }
 
 /** Adds a value to a list. If the list then has more than `max` values, removes the oldest. */
@@ -246,10 +258,7 @@ function add(list: RecordedExchange[], ...recorded: Parameters<typeof recordedEx
   if (exchange.title !== '') addBounded(list, exchange, maxExchanges);
 }
 
-/**
- * Data about a received request that the request itself does not contain. `reference` is empty if the request
- * belongs to no launch.
- */
+/** What a request does not contain itself. `reference` is empty if the request belongs to no launch. */
 type Received = { sender: string; reference: string; body?: string; status: number };
 type Unseen = { address: string; form?: Readonly<Record<string, string>>; reference: string };
 

@@ -137,7 +137,6 @@ const createAnswering =
     return fault === undefined || fault === 'slow' ? ask() : faultyAnswer(fault, endpoint);
   };
 
-/** Replaces the origin of a launch URL in an answer with `base`. Returns other answers unchanged. */
 function withLaunchUrlAt(base: string, answer: ProxiedAnswer): ProxiedAnswer {
   const members = membersOf(answer.body);
   const url = typeof members['url'] === 'string' ? URL.parse(members['url']) : null;
@@ -148,10 +147,7 @@ function withLaunchUrlAt(base: string, answer: ProxiedAnswer): ProxiedAnswer {
 
 const unreachable: ProxiedAnswer = { status: 502, headers: {}, body: Buffer.alloc(0) };
 
-/**
- * Returns a refusal that closes the connection. The connection cannot be used for another request, because
- * the rest of the body is not read.
- */
+// Closes the connection, which cannot be used again, because the rest of the body is not read.
 const refusalOf = (status: number, headers: ServiceError['headers'] = {}): ProxiedAnswer => ({
   ...unreachable,
   status,

@@ -1,6 +1,6 @@
 import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import type { Clock } from '@clinical-launch/runtime/clock';
-import { type Attributed, setBounded } from './attribution.ts';
+import type { Attributed } from './attribution.ts';
 import {
   claimsOf,
   endpointOf,
@@ -16,6 +16,7 @@ import { createFaults, type Faults } from './faults.ts';
 import { createKeySubstitutes, type KeySubstitutes } from './id-tokens.ts';
 import { partnerProtocol } from './partner.ts';
 import { pmsProtocol } from './pms.ts';
+import { BoundedMap } from './recorder.ts';
 import type { Watch } from './recording-proxy.ts';
 import type { Outgoing } from './requirement.ts';
 import { type Attestations, noAnswer, Run } from './run.ts';
@@ -50,17 +51,8 @@ type Dependencies = {
   readonly clock: Clock;
   /** Returns the receiver of a client's callbacks or logout tokens. */
   readonly receiverOf: (clientId: string) => Receiver | undefined;
-  /**
-   * Absent if the process cannot create desktop launches. It then cannot run the steps of a partner
-   * application.
-   */
+  /** Without it, the steps of a partner application cannot run. */
   readonly desktop?: DesktopLaunches;
-};
-
-type WantedRun = {
-  readonly clientId: string;
-  readonly protocol: Run['protocol'];
-  readonly attestations: Attestations;
 };
 
 export type ConformanceRuns = ReturnType<typeof createConformanceRuns>;
@@ -71,24 +63,32 @@ export type ConformanceRuns = ReturnType<typeof createConformanceRuns>;
  * requests and messages of its launch. Any other request belongs to the newest run of its client that has not
  * finished.
  */
-export function createConformanceRuns({ clock, receiverOf, desktop = noDesktop }: Dependencies) {
+export function createConformanceRuns({ clock, receiverOf, desktop }: Dependencies) {
   const faults = createFaults();
   const keys = createKeySubstitutes();
   const known = createRunsByLaunch();
 
-  const post = createPost(clock);
+  /** Sends a message to a client, and returns it as an exchange. */
+  const post = async (clientId: string, receiver: Receiver, message: Message): Promise<Recorded> => {
+    const { headers, body, probe } = message;
+    const request = { method: 'POST', url: new URL(receiver.address), headers, body, at: clock.now() };
+    const answer = { ...noAnswer, status: await receiver.post(message) };
+    const recorded = { direction: 'sent', request, answer, answeredAt: clock.now(), clientId } as const;
+    return { ...recorded, ...withoutUndefined({ probe, launchId: launchOf(request) }) };
+  };
 
   const toolsOf = (clientId: string, { secret, run }: { secret: string | undefined; run: () => Run }) => {
     let newest: string | undefined;
     return {
       async createLaunch() {
+        if (desktop === undefined) throw new Error('This process cannot create desktop launches');
         const { launchUrl, launchId } = await desktop.create(clientId);
         newest = launchId;
         known.assign({ clientId, launchId }, run());
         return launchUrl;
       },
       async endLaunch() {
-        if (newest !== undefined) await desktop.end(newest);
+        if (newest !== undefined) await desktop?.end(newest);
       },
       ...withoutUndefined({ callbackSecret: secret }),
       keys,
@@ -98,7 +98,7 @@ export function createConformanceRuns({ clock, receiverOf, desktop = noDesktop }
   return {
     faults,
     keys,
-    watch: createWatch({ known, faults, keys }),
+    watch: createWatch(known, faults, keys),
     find: known.find,
 
     /** Returns the runs of a client, newest first. */
@@ -116,7 +116,11 @@ export function createConformanceRuns({ clock, receiverOf, desktop = noDesktop }
       return exchange.answer.status;
     },
 
-    start({ clientId, protocol, attestations }: WantedRun): Run {
+    start({
+      clientId,
+      protocol,
+      attestations,
+    }: Pick<Run, 'clientId' | 'protocol'> & { readonly attestations: Attestations }): Run {
       const receiver = receiverOf(clientId);
       const run: Run = new Run({
         clientId,
@@ -132,17 +136,6 @@ export function createConformanceRuns({ clock, receiverOf, desktop = noDesktop }
   };
 }
 
-/** Creates the function that sends a message to a client, and returns it as an exchange. */
-const createPost =
-  (clock: Clock) =>
-  async (clientId: string, receiver: Receiver, message: Message): Promise<Recorded> => {
-    const { headers, body, probe } = message;
-    const request = { method: 'POST', url: new URL(receiver.address), headers, body, at: clock.now() };
-    const answer = { ...noAnswer, status: await receiver.post(message) };
-    const recorded = { direction: 'sent', request, answer, answeredAt: clock.now(), clientId } as const;
-    return { ...recorded, ...withoutUndefined({ probe, launchId: launchOf(request) }) };
-  };
-
 /** Returns the launch of a callback or a logout token, or undefined if it names none. */
 function launchOf(request: ProxiedRequest): string | undefined {
   const { data } = membersOf(request.body);
@@ -153,8 +146,8 @@ function launchOf(request: ProxiedRequest): string | undefined {
 }
 
 function createRunsByLaunch() {
-  const runs = new Map<string, Run>();
-  const ofLaunch = new Map<string, Run>();
+  const runs = new BoundedMap<Run>(maxRuns);
+  const ofLaunch = new BoundedMap<Run>(maxLaunches);
   /** Contains the client id, so that another client cannot assign the launch to its own run. */
   const keyOf = ({ clientId, launchId }: Attributed) => JSON.stringify([clientId, launchId]);
   const ofClient = (clientId: string) => [...runs.values()].filter((run) => run.clientId === clientId);
@@ -166,7 +159,7 @@ function createRunsByLaunch() {
 
     /** Adds a run. Drops the oldest runs above the maximum of all clients, or of this client. */
     add(run: Run): void {
-      setBounded(runs, run.id, run, maxRuns);
+      runs.set(run.id, run);
       for (const { id } of ofClient(run.clientId).slice(0, -maxRunsOfClient)) runs.delete(id);
       for (const [key, one] of ofLaunch) if (!runs.has(one.id)) ofLaunch.delete(key);
     },
@@ -175,7 +168,7 @@ function createRunsByLaunch() {
     assign(attributed: Attributed, run: Run): void {
       const isOwn = attributed.launchId !== undefined && attributed.clientId === run.clientId;
       const key = keyOf(attributed);
-      if (isOwn && !ofLaunch.has(key)) setBounded(ofLaunch, key, run, maxLaunches);
+      if (isOwn && !ofLaunch.has(key)) ofLaunch.set(key, run);
     },
 
     /** Returns the runs of an exchange: several only if its client is unknown and no header names a run. */
@@ -188,24 +181,15 @@ function createRunsByLaunch() {
   };
 }
 
-const noDesktop: DesktopLaunches = {
-  create: () => Promise.reject(new Error('This process cannot create desktop launches')),
-  end: () => Promise.resolve(),
-};
-
 /**
  * Passes each exchange to its runs. If several faults are set for a request, the fault of a run applies before
  * the fault in a header, and the fault in a header before a fault on demand.
  */
-function createWatch({
-  known,
-  faults,
-  keys,
-}: {
-  readonly known: ReturnType<typeof createRunsByLaunch>;
-  readonly faults: Faults;
-  readonly keys: KeySubstitutes;
-}): Watch {
+function createWatch(
+  known: ReturnType<typeof createRunsByLaunch>,
+  faults: Faults,
+  keys: KeySubstitutes,
+): Watch {
   return {
     faultFor(request, attributed) {
       const found = known.of(request, attributed).map((run) => run.faultFor(request, attributed));

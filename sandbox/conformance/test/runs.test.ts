@@ -59,7 +59,7 @@ it('a token that the platform refuses proves nothing, although the verifier of t
   const forward = createRecordingProxy({
     target: new URL(`http://127.0.0.1:${platform.port}`),
     publicUrl: new URL(origin),
-    attribution: createAttribution({ clientId, isOwn: async () => true }),
+    attribution: createAttribution(async () => clientId),
     clock,
     watch: { ...createRuns().watch, record: (exchange) => void recorded.push(exchange.clientId) },
   });

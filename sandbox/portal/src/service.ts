@@ -1,13 +1,12 @@
 import { fileURLToPath } from 'node:url';
-import { type Attribution, createAttribution } from '@clinical-launch/conformance/attribution';
+import { createAttribution } from '@clinical-launch/conformance/attribution';
 import { createConformanceRuns, type DesktopLaunches } from '@clinical-launch/conformance/runs';
 import { serveAssets } from '@clinical-launch/pages/templates';
 import type { Service } from '@clinical-launch/process/service';
-import type { Clock } from '@clinical-launch/runtime/clock';
 import type { DeveloperPortalConfig } from './config.ts';
 import { launchBuilder } from './http/build-launch.ts';
 import { callbacks } from './http/callbacks.ts';
-import { createProxies, proxyPath } from './http/client-proxy.ts';
+import { createProxies, type ProxiesOptions, proxyPath } from './http/client-proxy.ts';
 import { conformanceRuns, statements } from './http/conformance-runs.ts';
 import { documentPages, home } from './http/documents.ts';
 import { createForwarding, createReceivers } from './http/forward-callback.ts';
@@ -17,15 +16,9 @@ import { payloadChecker } from './http/send-payload.ts';
 import { signIn } from './http/sign-in.ts';
 import { createRecordedRequests } from './store/recorded-requests.ts';
 
-type ExchangesOptions = {
-  /** Returns what attributes the requests at the address of a client, or without a client at any other. */
-  readonly attributionOf: (clientId?: string) => Attribution;
-  /** Measures conformance runs. */
-  readonly clock: Clock;
+type ExchangesOptions = Omit<ProxiesOptions, 'runs' | 'requests'> & {
   /** Without it, partner applications have no conformance runs. */
   readonly desktop?: DesktopLaunches;
-  readonly slowMs?: number | undefined;
-  readonly cookieName?: string;
 };
 
 /**
@@ -67,15 +60,12 @@ export function developerPortal(
   const { runs, endpoints, below } = exchangeEndpoints(portal, {
     clock,
     cookieName,
-    attributionOf: (clientId = '') =>
-      createAttribution({
-        clientId,
-        isOwn: (authorization) =>
-          tokens.verify(authorization).then(
-            (caller) => caller.clientId === clientId,
-            () => false,
-          ),
-      }),
+    attribution: createAttribution((authorization) =>
+      tokens.verify(authorization).then(
+        ({ clientId }) => clientId,
+        () => undefined,
+      ),
+    ),
   });
   return {
     name: 'developer-portal',

@@ -23,20 +23,11 @@ import {
 import { staffSimulator } from './staff/simulator.ts';
 import { wirePages } from './wire/pages.ts';
 
-/** A client that everybody may use, because its secret is publicly known. */
-type DemoClient = {
-  readonly clientId: string;
-  readonly name: string;
-  readonly secret: string;
-  readonly realm: string;
-  readonly rights: string;
-};
-
 /**
  * Returns the clients with a publicly known secret. The secrets of other clients are not available, because
  * the registry contains only their hashes.
  */
-export function demoClients({ realms }: Registry): readonly DemoClient[] {
+export function demoClients({ realms }: Registry) {
   return realms.flatMap(({ realm, clients }) =>
     clients.filter(hasDemoSecret).map(({ clientId, name, scopes }) => {
       const rights = scopes.join(', ') || 'none';

@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process';
 import { setTimeout as pause } from 'node:timers/promises';
-import { isMembers } from '@clinical-launch/conformance/exchange';
 import { differencesOf, junitOf, readExpected } from '@clinical-launch/conformance/results';
 import type { Attestations, Run, RunReport } from '@clinical-launch/conformance/run';
+import { createParser } from '@clinical-launch/contracts/schema';
+import { Type } from '@clinical-launch/contracts/type';
 import { readText, UsageError } from '@clinical-launch/process/command-line';
 import { readJsonText, replaceFile } from '@clinical-launch/process/operator-files';
 import { createServiceLogger } from '@clinical-launch/runtime/logger';
@@ -66,17 +67,11 @@ function readJsonFile<Content>(path: string, read: (content: unknown) => Content
   }
 }
 
-/** Returns the names of the people who attest requirements, by requirement id. @throws TypeError */
-function readAttestations(content: unknown): Readonly<Record<string, string>> {
-  if (!isMembers(content)) throw new TypeError('it is not a JSON object');
-  const isName = (by: unknown) => typeof by === 'string' && by.trim() !== '';
-  const faults = Object.keys(content).filter((id) => !isName(content[id]));
-  if (faults.length > 0)
-    throw new TypeError(
-      ['it names no people:', ...faults.map((id) => `${id} must be the name of a person`)].join('\n'),
-    );
-  return Object.fromEntries(Object.entries(content).map(([id, by]) => [id, String(by)]));
-}
+/** The names of the people who attest requirements, by requirement id. */
+const readAttestations = createParser(
+  Type.Record(Type.String(), Type.String({ pattern: '\\S', description: 'must be the name of a person' })),
+  'list of people',
+);
 
 async function drive(run: Run, command: readonly string[], baseUrl: string): Promise<void> {
   for (;;) {
@@ -105,10 +100,7 @@ async function drive(run: Run, command: readonly string[], baseUrl: string): Pro
   }
 }
 
-/**
- * Runs a command to its end, or stops it after five minutes. The exit code does not matter, because a run
- * judges only the requests of the command.
- */
+// The exit code of the command does not matter, because a run judges only its requests.
 function execute([file = '', ...args]: readonly string[], environment: Readonly<Record<string, string>>) {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   spawn(file, args, {

@@ -3,7 +3,6 @@ import { type Attribution, createAttribution } from '@clinical-launch/conformanc
 import { createRecorder } from '@clinical-launch/conformance/recorder';
 import type { ConformanceRuns, DesktopLaunches } from '@clinical-launch/conformance/runs';
 import { isLoopback } from '@clinical-launch/contracts/addresses';
-import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { createPurposeSealer, demoSealingKey } from '@clinical-launch/crypto/sealing-purposes';
 import { createApp } from '@clinical-launch/http/app';
 import { textParameter } from '@clinical-launch/http/endpoint';
@@ -75,6 +74,7 @@ export async function startTwin(options: TwinOptions): Promise<Twin> {
   const registry = client && writeRegistry(options.registryFile ?? demoRegistry, client);
   try {
     const clock = new MovableClock();
+    const registryFile = registry?.path ?? options.registryFile;
     const platform = await startPlatform({
       environment: {
         PORT: '0',
@@ -83,43 +83,18 @@ export async function startTwin(options: TwinOptions): Promise<Twin> {
         // The requests of the demo's clients also pass through the proxy, so that they can be judged.
         PLATFORM_URL: `http://127.0.0.1:${server.port}`,
         TRUSTED_PROXIES: '1',
-        REGISTRY_FILE: registry?.path ?? options.registryFile,
+        REGISTRY_FILE: registryFile,
         LAUNCH_TOKEN_SECONDS: environment.LAUNCH_TOKEN_SECONDS,
       },
       clock,
       logger,
     });
-    const host = createHostClient({
-      config: { publicUrl, platformUrl: platform.localUrl, names: readPlatformNames({}) },
-      clock,
-      recorder: createRecorder(clock),
-    });
-    const path = registry?.path ?? options.registryFile ?? demoRegistry;
-    const exchanges = createExchanges(clientsOf(readRegistryFile(path, { publicUrl })), {
-      ...withoutUndefined({ client, slowMs: options.slowMs }),
-      config: { ...twinConfig, publicUrl, platformUrl: platform.localUrl },
-      host,
-      clock,
-      runClock,
-    });
-    const { endpoints, below, forward, runs } = exchanges;
-    const control = createApp({
-      mounts: [
-        { path: '/', service: { endpoints: [moveClock(clock), rotateKeys(runs), ...endpoints], below } },
-      ],
-      logger,
-      clock,
-      isProduction: false,
-    });
-    answer = (request, response) => {
-      const { url = '' } = request;
-      if (!isForTwin.test(url)) return forward(request, response);
-      if (!url.startsWith(`${proxyPath}/`) && isForeign(request, publicUrl))
-        return void response.writeHead(403).end();
-      control(request, response);
-    };
+    const clients = clientsOf(readRegistryFile(registryFile ?? demoRegistry, { publicUrl }));
+    const { publicUrl: url, localUrl: platformUrl } = platform;
+    const { runs, ...front } = createFront(clients, { ...options, publicUrl, platformUrl, clock, runClock });
+    answer = front.answer;
     return {
-      url: platform.publicUrl,
+      url,
       certificate: server.certificate,
       runs,
       async stop() {
@@ -156,50 +131,62 @@ function isForeign(request: IncomingMessage, publicUrl: string): boolean {
   return !isOwn || (method === 'POST' && !isOwnForm(request, publicUrl));
 }
 
-/** The vendor's system is on the same machine or in its network. */
-const twinConfig = { allowedNetworks: ['0.0.0.0/0', '::/0'], isProduction: false };
-
-type ExchangesOptions = Pick<Parameters<typeof createDevelopers>[0], 'config' | 'clock'> & {
-  readonly client?: VendorClient;
-  readonly host: HostClient;
-  readonly runClock: Clock;
-  readonly slowMs?: number;
-};
+type FrontOptions = Pick<TwinOptions, 'client' | 'slowMs' | 'logger'> &
+  Readonly<Record<'publicUrl' | 'platformUrl', string>> & {
+    readonly clock: MovableClock;
+    readonly runClock: Clock;
+  };
 
 /**
- * Creates the endpoints of the exchanges of all clients. The parameter `client` names the client of a request.
- * By default, it is the client of the run in the path, or the vendor's client, or the first sandbox client.
+ * Creates the listener in front of the platform. The parameter `client` names the client of a request. By
+ * default, it is the client of the run in the path, or the vendor's client, or the first sandbox client.
  */
-function createExchanges(
+function createFront(
   clients: ReadonlyMap<string, SandboxClient>,
-  { config, client, host, clock, runClock, ...options }: ExchangesOptions,
+  { client, slowMs, logger, publicUrl, platformUrl, clock, runClock }: FrontOptions,
 ) {
   const attribution = createAttribution();
   const [usual] = [...clients.values()].filter(({ policy }) => policy.sandbox === true);
   const developers = createDevelopers({
-    config,
+    // The vendor's system is on the same machine or in its network.
+    config: { publicUrl, platformUrl, allowedNetworks: ['0.0.0.0/0', '::/0'], isProduction: false },
     clock,
     clients: () => clients,
     sealers: { callback: createPurposeSealer('callback', [demoSealingKey]) },
     identify(exchange): ClientVisit {
       const named = queryOf(exchange.request).get('client');
-      const run = exchanges.runs.find(textParameter(exchange, 'id'));
+      const run = runs.find(textParameter(exchange, 'id'));
       const found = clients.get(named ?? run?.clientId ?? client?.clientId ?? usual?.clientId ?? '');
       if (found !== undefined) return { ...exchange, client: found };
-      throw new ServiceError({
-        code: 'not_found',
-        message: 'Name a client of the registry in the parameter client',
-      });
+      const message = 'Name a client of the registry in the parameter client';
+      throw new ServiceError({ code: 'not_found', message });
     },
   });
-  const exchanges: ReturnType<typeof exchangeEndpoints> = exchangeEndpoints(developers, {
-    ...options,
-    clock: runClock,
-    attributionOf: () => attribution,
-    desktop: desktopOf(host, attribution),
-  });
   if (client?.callbackUrl !== undefined) developers.callbacks.setAddress(client.clientId, client.callbackUrl);
-  return exchanges;
+  const names = readPlatformNames({});
+  const host = createHostClient({
+    config: { publicUrl, platformUrl, names },
+    clock,
+    recorder: createRecorder(clock),
+  });
+  const desktop = desktopOf(host, attribution);
+  const exchanges = exchangeEndpoints(developers, { attribution, clock: runClock, desktop, slowMs });
+  const runs: ConformanceRuns = exchanges.runs;
+  const endpoints = [moveClock(clock), rotateKeys(runs), ...exchanges.endpoints];
+  const control = createApp({
+    mounts: [{ path: '/', service: { endpoints, below: exchanges.below } }],
+    logger,
+    clock,
+    isProduction: false,
+  });
+  const answer: RequestListener = (request, response) => {
+    const { url = '' } = request;
+    if (!isForTwin.test(url)) return exchanges.forward(request, response);
+    const isProxied = url.startsWith(`${proxyPath}/`);
+    if (!isProxied && isForeign(request, publicUrl)) return void response.writeHead(403).end();
+    control(request, response);
+  };
+  return { answer, runs };
 }
 
 const desktopOf = (host: HostClient, attribution: Attribution): DesktopLaunches => ({

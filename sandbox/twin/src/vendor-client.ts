@@ -45,11 +45,6 @@ export function secretsOf({ protocol, clientId, callbackUrl }: VendorClient): re
 export const callbackSecretOf = (clientId: string): string =>
   `whsec_${createHash('sha256').update(`callback of ${clientId}`).digest('base64')}`;
 
-type RegistryFile = {
-  readonly path: string;
-  readonly remove: () => void;
-};
-
 type Entry = { readonly clientId: string };
 type Document = {
   readonly realms: readonly {
@@ -63,7 +58,7 @@ type Document = {
  * Writes a copy of a registry that also contains the client of a vendor. The client replaces a client with
  * the same id. A practice management system has the secret `{clientId}-secret`; a partner has none.
  */
-export function writeRegistry(registryFile: string | URL, client: VendorClient): RegistryFile {
+export function writeRegistry(registryFile: string | URL, client: VendorClient) {
   const { realms }: Document = JSON.parse(readFileSync(registryFile, 'utf8'));
   const replaced = (entries: readonly Entry[], entry: Entry) => [
     ...entries.filter(({ clientId }) => clientId !== entry.clientId),

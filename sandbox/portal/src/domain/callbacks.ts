@@ -1,4 +1,4 @@
-import { timingSafeEqual } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { signatureHeaders } from '@clinical-launch/crypto/webhook-signature';
 
@@ -57,13 +57,12 @@ export function isSigned(
   body: string,
   { id, signedAt, signatures, secrets }: Signature & { readonly secrets: readonly string[] },
 ): boolean {
+  if (secrets.length === 0) return false;
   const expected = signatureHeaders({ id, now: signedAt, body, secrets })['webhook-signature'].split(' ');
-  return expected.some((one) => signatures.some((other) => isSame(one, other)));
-}
-
-function isSame(one: string, other: string): boolean {
-  const [left, right] = [Buffer.from(one), Buffer.from(other)];
-  return left.length > 0 && left.length === right.length && timingSafeEqual(left, right);
+  const digests = signatures.map((one) => hash('sha256', one, 'buffer'));
+  return expected.some((one) =>
+    digests.some((other) => timingSafeEqual(hash('sha256', one, 'buffer'), other)),
+  );
 }
 
 /**

@@ -22,11 +22,10 @@ export const baseAddressOf = (publicUrl: string, clientId: string): string =>
 /** The maximum requests in a second of a client, and of the strangers at one address. */
 const requestsPerSecond = 50;
 
-type ProxiesOptions = {
+export type ProxiesOptions = {
   readonly runs: ConformanceRuns;
   readonly requests: RecordedRequests;
-  /** Returns what attributes the requests at the address of a client, or without a client at any other. */
-  readonly attributionOf: (clientId?: string) => Attribution;
+  readonly attribution: Attribution;
   /** Measures conformance runs. */
   readonly clock: Clock;
   /** The delay of the fault `slow` in milliseconds. By default, ten seconds. */
@@ -44,7 +43,7 @@ type ProxiesOptions = {
  */
 export function createProxies(
   { config, clients }: Pick<Developers, 'config' | 'clients'>,
-  { runs, requests, attributionOf, clock, slowMs, cookieName }: ProxiesOptions,
+  { runs, requests, attribution, clock, slowMs, cookieName }: ProxiesOptions,
 ) {
   const limiter = createRateLimiter(clock);
   const proxyOf = (clientId?: string) =>
@@ -52,7 +51,7 @@ export function createProxies(
       target: new URL(config.platformUrl),
       publicUrl: new URL(config.publicUrl),
       baseAddress: clientId === undefined ? config.publicUrl : baseAddressOf(config.publicUrl, clientId),
-      attribution: attributionOf(clientId),
+      attribution,
       clock,
       slowMs,
       watch: {
@@ -81,7 +80,7 @@ export function createProxies(
     const proxy = proxies.get(clientId) ?? proxyOf(clientId);
     proxies.set(clientId, proxy);
     proxy(request, response, (attributed) => {
-      const caller = attributed.clientId === undefined ? `address ${address}` : `client ${clientId}`;
+      const caller = attributed.clientId === clientId ? `client ${clientId}` : `address ${address}`;
       limiter.count(caller, requestsPerSecond);
       return caller;
     });
@@ -90,10 +89,7 @@ export function createProxies(
   return { serve, forward: proxyOf() };
 }
 
-/**
- * Returns true if a request contains the token of another client. Such a request must not be recorded,
- * because the developers of `clientId` could see it.
- */
+// The request of another client must not be recorded, because the developers of `clientId` could see it.
 function isOfOtherClient(request: IncomingMessage, clientId: string): boolean {
   const claims = claimsOf(tokenIn(request));
   const stated = ['client_id', 'azp', 'appid'].map((name) => claims[name]).find((id) => id !== undefined);

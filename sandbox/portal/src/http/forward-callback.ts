@@ -13,39 +13,22 @@ import { type Attempt, answerMs, type Callback, type Message, type TestKind } fr
 import type { SandboxClient } from '../domain/sandbox-clients.ts';
 import type { Developers } from './portal.ts';
 
-export type Forwarding = {
-  /** Returns the address that the operator must register as the callback of a client. */
-  readonly registeredAddress: (client: SandboxClient) => string;
-  /** Returns true if the callbacks or logout tokens of a client are registered at its address here. */
-  readonly isRegistered: (client: SandboxClient) => boolean;
-  /** Returns true if a message to the client has a receiver now. */
-  readonly hasReceiver: (client: SandboxClient) => boolean;
-  /** Returns the unexpired secrets of a client's callback, or none if it has no callback. */
-  readonly secretsOf: (client: SandboxClient) => string[];
-  /** Sends a callback unchanged to the receiver of its client, and records the attempt. */
-  readonly forward: (
-    client: SandboxClient,
-    callback: Callback,
-    headers: Message['headers'],
-  ) => Promise<Attempt>;
-  /** Signs a callback again, and forwards it. @throws ServiceError 400 if the client has no secret */
-  readonly send: (client: SandboxClient, callback: Callback) => Promise<Attempt>;
-  /** Sends a test callback. @throws ServiceError 400 if the client has no secret */
-  readonly sendTest: (client: SandboxClient, kind: TestKind) => Promise<void>;
-};
+export type Forwarding = ReturnType<typeof createForwarding>;
 
 /**
  * Creates the functions that send callbacks to the receiver of a client. The receiver is a running `listen`
  * command, or else the address that the developer entered.
  */
-export function createForwarding({ config, clock, sealers, callbacks, listeners }: Developers): Forwarding {
+export function createForwarding({ config, clock, sealers, callbacks, listeners }: Developers) {
   const fetchOutbound = createOutboundFetch({ allowedNetworks: config.allowedNetworks, timeoutMs: answerMs });
+  const pathOf = (clientId: string) => `/developers/callbacks/${encodeURIComponent(clientId)}`;
 
+  /** Returns the address that the operator must register as the callback of a client. */
+  const registeredAddress = ({ clientId }: SandboxClient) => config.publicUrl + pathOf(clientId);
+
+  /** Returns the unexpired secrets of a client's callback, or none if it has no callback. */
   const secretsOf = ({ policy: { callback } }: SandboxClient) =>
     callback === undefined ? [] : openCallbackSecrets(callback, sealers.callback, clock.now());
-
-  const pathOf = (clientId: string) => `/developers/callbacks/${encodeURIComponent(clientId)}`;
-  const registeredAddress = ({ clientId }: SandboxClient) => config.publicUrl + pathOf(clientId);
 
   const attempt = async (clientId: string, message: Message): Promise<Partial<Attempt>> => {
     if (listeners.isListening(clientId)) {
@@ -56,13 +39,14 @@ export function createForwarding({ config, clock, sealers, callbacks, listeners 
     return address === undefined ? {} : post(fetchOutbound, address, message);
   };
 
-  const forward: Forwarding['forward'] = async ({ clientId }, callback, headers) => {
-    const at = clock.now();
-    const made = { at, ...(await attempt(clientId, { headers, body: callback.body })) };
+  /** Sends a callback unchanged to the receiver of its client, and records the attempt. */
+  const forward = async ({ clientId }: SandboxClient, callback: Callback, headers: Message['headers']) => {
+    const made = { at: clock.now(), ...(await attempt(clientId, { headers, body: callback.body })) };
     callbacks.record(clientId, callback, made);
     return made;
   };
 
+  /** Signs a callback again, and forwards it. @throws ServiceError 400 if the client has no secret */
   const send = (client: SandboxClient, callback: Callback) => {
     const own = secretsOf(client);
     if (own.length === 0)
@@ -78,16 +62,22 @@ export function createForwarding({ config, clock, sealers, callbacks, listeners 
 
   return {
     registeredAddress,
-    isRegistered: ({ clientId, policy: { callback, backchannelLogoutUri } }) =>
-      [callback?.url, backchannelLogoutUri].some(
-        (address) => URL.parse(address ?? '')?.pathname === pathOf(clientId),
-      ),
-    hasReceiver: ({ clientId }) =>
-      listeners.isListening(clientId) || callbacks.addressOf(clientId) !== undefined,
     secretsOf,
     forward,
     send,
-    async sendTest(client, kind) {
+
+    /** Returns true if the callbacks or logout tokens of a client are registered at its address here. */
+    isRegistered: ({ clientId, policy: { callback, backchannelLogoutUri } }: SandboxClient) =>
+      [callback?.url, backchannelLogoutUri].some(
+        (address) => URL.parse(address ?? '')?.pathname === pathOf(clientId),
+      ),
+
+    /** Returns true if a message to the client has a receiver now. */
+    hasReceiver: ({ clientId }: SandboxClient) =>
+      listeners.isListening(clientId) || callbacks.addressOf(clientId) !== undefined,
+
+    /** Sends a test callback. @throws ServiceError 400 if the client has no secret */
+    async sendTest(client: SandboxClient, kind: TestKind): Promise<void> {
       const callback = { id: randomUUID(), kind, body: sampleCallbackBody(randomUUID(), clock.now()) };
       await send(client, callback);
       if (kind === 'duplicate') await send(client, callback);

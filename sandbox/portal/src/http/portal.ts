@@ -21,12 +21,15 @@ import { createListeners } from '../store/listeners.ts';
 import { createSessions, type DeveloperSession, type Sessions } from '../store/sessions.ts';
 import { createDialect, createShow } from './pages.ts';
 
-export type DeveloperPortalDependencies = {
-  readonly tokens: AccessTokenVerifier;
-  readonly registry: RegistrySource;
+type SharedDependencies = {
+  readonly clock: Clock;
   /** Opens the callback secrets in the registry. */
   readonly sealers: Pick<Sealers, 'callback'>;
-  readonly clock: Clock;
+};
+
+export type DeveloperPortalDependencies = SharedDependencies & {
+  readonly tokens: AccessTokenVerifier;
+  readonly registry: RegistrySource;
   /** Sends requests to the platform. */
   readonly fetchOutbound: OutboundFetch;
 };
@@ -35,10 +38,7 @@ export type DeveloperPortalDependencies = {
 export type ClientVisit = Exchange & { readonly client: SandboxClient };
 
 /** A request of a developer who is signed in for a sandbox client. */
-export type Visit = ClientVisit & {
-  readonly sessionId: string;
-  readonly session: DeveloperSession;
-};
+export type Visit = ClientVisit & { readonly sessionId: string; readonly session: DeveloperSession };
 
 type PlatformCall = {
   readonly authorization: string;
@@ -46,15 +46,12 @@ type PlatformCall = {
   readonly headers?: Readonly<Record<string, string>>;
 };
 
-type DevelopersOptions<Known extends ClientVisit> = {
+type DevelopersOptions<Known extends ClientVisit> = SharedDependencies & {
   readonly config: Pick<
     DeveloperPortalConfig,
     'publicUrl' | 'platformUrl' | 'allowedNetworks' | 'isProduction'
   > &
     Partial<Pick<DeveloperPortalConfig, 'statementKeys'>>;
-  readonly clock: Clock;
-  /** Opens the callback secrets in the registry. */
-  readonly sealers: Pick<Sealers, 'callback'>;
   /** Returns the clients whose developers may send requests, by client id. */
   readonly clients: () => ReadonlyMap<string, SandboxClient>;
   /** Finds the client of a request. @throws ServiceError if the request may see no client */

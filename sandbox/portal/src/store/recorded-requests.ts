@@ -22,11 +22,10 @@ export type RecordedRequests = ReturnType<typeof createRecordedRequests>;
  */
 export function createRecordedRequests() {
   const ofClients = new Map<string, Readonly<Record<'requests' | 'others', RecordedRequest[]>>>();
-  const none = { requests: [], others: [] };
   return {
     /** Returns the requests of a client and the other requests at its address, newest first. */
     of(clientId: string): Readonly<Record<'requests' | 'others', readonly RecordedRequest[]>> {
-      const { requests, others } = ofClients.get(clientId) ?? none;
+      const { requests, others } = ofClients.get(clientId) ?? { requests: [], others: [] };
       return { requests: requests.toReversed(), others: others.toReversed() };
     },
 
@@ -35,11 +34,8 @@ export function createRecordedRequests() {
       const lists = ofClients.get(clientId) ?? { requests: [], others: [] };
       ofClients.set(clientId, lists);
       const isProven = exchange.clientId === clientId;
-      addBounded(
-        isProven ? lists.requests : lists.others,
-        recordedRequestOf(exchange),
-        isProven ? maxRequests : maxOthers,
-      );
+      const [list, max] = isProven ? [lists.requests, maxRequests] : [lists.others, maxOthers];
+      addBounded(list, recordedRequestOf(exchange), max);
     },
   };
 }
@@ -57,10 +53,7 @@ function recordedRequestOf(exchange: Exchange): RecordedRequest {
   };
 }
 
-/**
- * Returns the faults of a request: the sentences of the answer, which never contain a value of the request,
- * and the findings of the requirements that this single request breaks.
- */
+// The sentences of an answer never contain a value of the request.
 function findingsOf(exchange: Exchange): readonly string[] {
   const { answer } = exchange;
   const {

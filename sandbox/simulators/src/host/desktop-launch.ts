@@ -20,18 +20,7 @@ export class DesktopLaunchRefused extends Error {
   }
 }
 
-export type HostClient = {
-  /**
-   * Requests the launch of a partner application, for the signed-in user and a patient.
-   * @throws DesktopLaunchRefused, TokenRefused, or fetch's error if no answer arrives
-   */
-  requestLaunch(launch: WantedLaunch): Promise<DesktopLaunchAnswer>;
-  /**
-   * Ends a launch by its correlation id.
-   * @throws DesktopLaunchRefused, TokenRefused, or fetch's error if no answer arrives
-   */
-  endLaunch(correlationId: string): Promise<void>;
-};
+export type HostClient = ReturnType<typeof createHostClient>;
 
 type WantedLaunch = {
   readonly clientId: string;
@@ -48,7 +37,7 @@ export function createHostClient({
   config,
   clock,
   recorder,
-}: Pick<Simulation, 'config' | 'clock' | 'recorder'>): HostClient {
+}: Pick<Simulation, 'config' | 'clock' | 'recorder'>) {
   const { platformUrl, names } = config;
   const send = recorder.fetchAs('Host application');
   const tokens = createTokenCache(
@@ -76,7 +65,11 @@ export function createHostClient({
   };
 
   return {
-    async requestLaunch(wanted) {
+    /**
+     * Requests the launch of a partner application, for the signed-in user and a patient.
+     * @throws DesktopLaunchRefused, TokenRefused, or fetch's error if no answer arrives
+     */
+    async requestLaunch(wanted: WantedLaunch): Promise<DesktopLaunchAnswer> {
       const body = launchBody(wanted);
       let response = await request('POST', launches, body);
       // Tries once more with a new token, because the signing keys may have changed since the token was
@@ -88,7 +81,8 @@ export function createHostClient({
       return { launchUrl, expiresInSeconds: expires_in, correlationId: correlationId ?? '' };
     },
 
-    async endLaunch(correlationId) {
+    /** Ends a launch by its correlation id. @throws as `requestLaunch` */
+    async endLaunch(correlationId: string): Promise<void> {
       const response = await request('DELETE', `${launches}/${correlationId}`);
       if (!response.ok)
         throw new DesktopLaunchRefused(response.status, response.headers.get('x-correlation-id'));

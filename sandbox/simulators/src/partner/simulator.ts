@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { indented } from '@clinical-launch/conformance/recorder';
+import { BoundedMap, indented } from '@clinical-launch/conformance/recorder';
 import { issuerOf } from '@clinical-launch/contracts/addresses';
 import { type Endpoint, type Exchange, type Handler, textParameter } from '@clinical-launch/http/endpoint';
 import { ServiceError } from '@clinical-launch/http/errors';
@@ -10,7 +10,7 @@ import type { Clock } from '@clinical-launch/runtime/clock';
 import { parseCookie } from 'cookie';
 import { AuthorizationResponseError, ClientError, ResponseBodyError } from 'openid-client';
 import { type Simulation, simulated } from '../simulator.ts';
-import { type Attempt, Memory, type VisitedLaunch } from '../wire/visits.ts';
+import { type Attempt, type VisitedLaunch } from '../wire/visits.ts';
 import { type Authorization, createIdentityProvider, type Tokens } from './identity-provider.ts';
 
 /**
@@ -28,12 +28,9 @@ type Visited = Pick<VisitedLaunch, 'id' | 'exchanges' | 'attempts'>;
 type Opened = { readonly visited: Visited; readonly secret: string; readonly tokens: Tokens };
 type Session = Opened & { readonly expiresAt: number; readonly refreshed: number };
 
-/**
- * Creates the sessions of the partner application. The tokens stay in this backend.
- * @param refreshWith exchanges a refresh token
- */
+/** Creates the sessions of the partner application. The tokens stay in this backend. */
 function createSessions(clock: Clock, refreshWith: (token: string) => Promise<Tokens>) {
-  const sessions = new Memory<Session>();
+  const sessions = new BoundedMap<Session>();
   const store = (id: string, session: Opened, refreshed: number) => {
     const { expires_in: seconds = 0 } = session.tokens;
     sessions.set(id, { ...session, refreshed, expiresAt: clock.now() + seconds * 1000 });
@@ -95,7 +92,7 @@ export function partnerSimulator(simulation: Simulation): Endpoint[] {
     reach,
     send,
   });
-  const pending = new Memory<Authorization & { readonly browser: string; readonly visited: Visited }>();
+  const pending = new BoundedMap<Authorization & { readonly browser: string; readonly visited: Visited }>();
   const sessions = createSessions(clock, (token) => identityProvider.refresh(token));
 
   const refuse = (response: ServerResponse, message: string, status = 400) => {
@@ -189,10 +186,6 @@ export function partnerSimulator(simulation: Simulation): Endpoint[] {
   ];
 }
 
-/**
- * Returns a handler that shows an error page if the identity provider refuses a request, or if there is no
- * session.
- */
 function orRefuse(
   refuse: (response: ServerResponse, message: string, status?: number) => void,
   handle: Handler,
@@ -233,10 +226,7 @@ type Requests = {
   readonly refreshWith: (token: string) => Promise<unknown>;
 };
 
-/**
- * Adds the attempts of a visitor after a desktop launch. Each attempt repeats a request that may succeed only
- * once.
- */
+/** Adds attempts that repeat a request that may succeed only once. */
 function addReplays(attempts: Map<string, Attempt>, requests: Requests): void {
   const { authorize, exchange, refresh, refreshWith } = requests;
   attempts.set('identifier', {

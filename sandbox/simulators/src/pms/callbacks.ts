@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { BoundedMap } from '@clinical-launch/conformance/recorder';
 import { sendStatus } from '@clinical-launch/http/answer';
 import { readBytes, readForm } from '@clinical-launch/http/body';
 import type { Handler } from '@clinical-launch/http/endpoint';
@@ -7,7 +8,6 @@ import type { Clock } from '@clinical-launch/runtime/clock';
 import { badRequest, getPatient } from '../records.ts';
 import { timeOfDay } from '../shown-patient.ts';
 import { type Simulation, simulated } from '../simulator.ts';
-import { Memory } from '../wire/visits.ts';
 import type { ReturnedDocuments } from './returned-documents.ts';
 
 /**
@@ -44,7 +44,7 @@ const maxCallbackBytes = 1024 * 1024;
 /** Creates the callback address of the simulated PMS, and the part of its page about callbacks. */
 export function pmsCallbacks({ clock, sendTo, recorder, visits }: Simulation, documents: ReturnedDocuments) {
   const seen: SeenCallback[] = [];
-  const filed = new Memory<true>();
+  const filed = new BoundedMap<true>();
   let answer: Answer = 'take';
   let refusals = 0;
 

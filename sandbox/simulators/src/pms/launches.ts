@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type RecordedExchange, rememberToken } from '@clinical-launch/conformance/recorder';
+import { BoundedMap, type RecordedExchange, rememberToken } from '@clinical-launch/conformance/recorder';
 import { type Action, actions } from '@clinical-launch/contracts/launch-context';
 import { readForm } from '@clinical-launch/http/body';
 import type { Exchange, Handler } from '@clinical-launch/http/endpoint';
@@ -16,7 +16,7 @@ import { Browser } from '../play/browser.ts';
 import { orderTests } from '../play/order-tests.ts';
 import { badRequest, getPatient, type Patient, records } from '../records.ts';
 import { type Simulation, simulated } from '../simulator.ts';
-import { type Attempt, Memory } from '../wire/visits.ts';
+import { type Attempt } from '../wire/visits.ts';
 import type { ReturnedDocuments } from './returned-documents.ts';
 import { shownOrder } from './shown-order.ts';
 
@@ -127,7 +127,7 @@ export const application = { name: 'Harbour Practice Manager (simulator)', home:
 export function pmsLaunches(simulation: Simulation, documents: ReturnedDocuments) {
   const { clock, show, sendTo, reach, recorder, visits } = simulation;
   const { platformUrl, names } = simulation.config;
-  const launches = new Memory<SentLaunch>();
+  const launches = new BoundedMap<SentLaunch>();
   const clientOf = (clientId: string) =>
     createPmsClient({
       baseUrl: platformUrl,
@@ -143,10 +143,6 @@ export function pmsLaunches(simulation: Simulation, documents: ReturnedDocuments
   const sendAsBrowser = recorder.fetchAs('Browser');
   const open = (address: string) => sendAsBrowser(reach(address), { redirect: 'manual' });
 
-  /**
-   * Requests a launch, and calls `handOn` with it. If the platform refuses the launch, shows the refusal to
-   * the user.
-   */
   const launchWith =
     (handOn: (exchange: Exchange, launched: Launched) => Promise<void> | void): Handler =>
     async (exchange) => {

@@ -1,4 +1,4 @@
-import { Memory } from '../wire/visits.ts';
+import { BoundedMap } from '@clinical-launch/conformance/recorder';
 
 /** How a document arrived: sent to the page by the launched system, or posted to the callback address. */
 export type ReturnChannel = 'page' | 'callback';
@@ -14,7 +14,7 @@ export type ReturnedDocument = {
 
 /** The newest document of each order, even if documents arrive twice or out of order. */
 export class ReturnedDocuments {
-  readonly #ofOrders = new Memory<ReturnedDocument>();
+  readonly #ofOrders = new BoundedMap<ReturnedDocument>();
 
   /**
    * Files a document, or records that the filed document also arrived in this way. An older document changes

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { BoundedMap } from '@clinical-launch/conformance/recorder';
 import { exportJWK, generateKeyPair } from 'jose';
 import type { Adapter, AdapterPayload } from 'oidc-provider';
 import Provider, { type Configuration } from 'oidc-provider';
 import { findPerson } from '../records.ts';
 import type { Simulation } from '../simulator.ts';
-import { Memory } from '../wire/visits.ts';
 
 const staffPath = '/demo/staff';
 const scope = 'openid profile';
@@ -98,7 +98,7 @@ export async function createStaffProvider({ config, page }: Simulation): Promise
  * objects when it is full.
  */
 function createStore(): Adapter {
-  const stored = new Memory<AdapterPayload>();
+  const stored = new BoundedMap<AdapterPayload>();
   return {
     upsert: async (id, payload) => void stored.set(id, payload),
     find: async (id) => stored.get(id),

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { RecordedExchange } from '@clinical-launch/conformance/recorder';
+import { BoundedMap, type RecordedExchange } from '@clinical-launch/conformance/recorder';
 import type { PersonName } from '@clinical-launch/contracts/launch-context';
 import type { Exchange } from '@clinical-launch/http/endpoint';
 import { readSentCookies, setCookie } from '@clinical-launch/pages/cookies';
@@ -51,8 +51,8 @@ export type Visits = ReturnType<typeof createVisits>;
  * see the launches, because the cookie cannot be guessed.
  */
 export function createVisits({ clock, isSecure }: { clock: Clock; isSecure: boolean }) {
-  const ofVisitors = new Memory<VisitedLaunch[]>();
-  const byKey = new Memory<VisitedLaunch>();
+  const ofVisitors = new BoundedMap<VisitedLaunch[]>();
+  const byKey = new BoundedMap<VisitedLaunch>();
   const isKept = ({ startedAt }: VisitedLaunch) => startedAt + retentionMs > clock.now();
 
   const visitorOf = ({ request }: Pick<Exchange, 'request'>) =>
@@ -100,16 +100,4 @@ export function createVisits({ clock, isSecure }: { clock: Clock; isSecure: bool
       return launch !== undefined && isKept(launch) ? launch : undefined;
     },
   };
-}
-
-const remembered = 200;
-
-/** A map that removes its oldest entry when the map is full, because a simulator may run for a long time. */
-export class Memory<Value> extends Map<string, Value> {
-  override set(key: string, value: Value): this {
-    super.set(key, value);
-    const [oldest] = this.keys();
-    if (this.size > remembered && oldest !== undefined) this.delete(oldest);
-    return this;
-  }
 }
