@@ -42,8 +42,7 @@ export function createRateLimiter(clock: Clock): LocalRateLimiter {
       if (taken.size > sweepAtKeys && now >= nextSweepAt) forgetOld(now);
       const recent = (taken.get(key) ?? []).filter((time) => time > now - 1000);
       taken.set(key, recent);
-      const [oldest = now] = recent;
-      if (recent.length >= perSecond) throw tooMany(oldest + 1000 - now);
+      if (recent.length >= perSecond) throw tooMany(1000);
       recent.push(now);
       return undefined;
     },

@@ -33,8 +33,8 @@ export function createSharedRateLimiter({
   const { key, hash } = createRedisKeys(prefix);
   const count = async (client: string, perSecond: number) => {
     const rate = key(shardOfText(client), 'rate', service, hash(client));
-    const waitMs = Number(await scripts.runOnce(countRequest, [rate], [perSecond]));
-    if (waitMs > 0) throw tooMany(waitMs);
+    const isAllowed = (await scripts.runOnce(countRequest, [rate], [perSecond])) === 1;
+    if (!isAllowed) throw tooMany(1000);
   };
   return {
     count: (client, perSecond) => (perSecond === undefined ? undefined : count(client, perSecond)),

@@ -100,7 +100,7 @@ describe('a rate limit that replicas share', () => {
       await send(limiter, 1, client);
       return { client, retryAfter: await send(limiter, 1, client) };
     });
-    expect(['1', '2']).toContain(result.retryAfter);
+    expect(result.retryAfter).toBe('1');
     await until(async () => (await send(limiter, 1, result.client)) === undefined);
   });
 

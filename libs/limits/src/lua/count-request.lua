@@ -2,7 +2,7 @@
 -- weighted by how much of that second is in the last 1000 milliseconds.
 -- KEYS: rate (hash: a second, its number of requests, the number of requests in the second before)
 -- ARGV: limit per second
--- Returns 0 if the request is allowed. Otherwise returns the milliseconds until a request is allowed.
+-- Returns 1 if the request is allowed, otherwise 0.
 
 local rate, limit = KEYS[1], tonumber(ARGV[1])
 local time = redis.call('TIME')
@@ -13,15 +13,7 @@ if last ~= second then
   before = last == second - 1 and count or 0
   count = 0
 end
-if math.floor(before * (1 - part)) + count < limit then
-  redis.call('HSET', rate, 'second', second, 'count', count + 1, 'before', before)
-  redis.call('PEXPIRE', rate, 2000)
-  return 0
-end
--- Returns the fraction of a second after which one more request is allowed, if the second already has
--- `current` requests and the previous second had `earlier` requests.
-local function part_after(earlier, current)
-  return math.max(0, 1 - (limit - current) / earlier)
-end
-local wait = count < limit and part_after(before, count) - part or 1 - part + part_after(count, 0)
-return math.max(1, math.ceil(wait * 1000))
+if math.floor(before * (1 - part)) + count >= limit then return 0 end
+redis.call('HSET', rate, 'second', second, 'count', count + 1, 'before', before)
+redis.call('PEXPIRE', rate, 2000)
+return 1
