@@ -18,7 +18,7 @@ type AttemptsOptions = {
   readonly logger: Logger;
 };
 
-/** The maximum number of keys that a process stores. For all other keys, only the count in Redis applies. */
+/** The maximum number of keys that a process stores. Then it forgets all keys, which Redis still counts. */
 const maxKeys = 10_000;
 
 /**
@@ -36,13 +36,9 @@ export function createAttempts({ limits, clock, logger }: AttemptsOptions): Atte
       if (leftMs > 0) throw tooMany(leftMs);
       const attempt = await limits.failAttempt(key).catch(logFailure);
       if (attempt === undefined) return;
-      if (waitsUntil.size >= maxKeys) forgetEnded(waitsUntil, clock.now());
-      if (waitsUntil.size < maxKeys) waitsUntil.set(key, clock.now() + attempt.waitMs);
+      if (waitsUntil.size >= maxKeys) waitsUntil.clear();
+      waitsUntil.set(key, clock.now() + attempt.waitMs);
       if (!attempt.isCounted) throw tooMany(attempt.waitMs);
     },
   };
-}
-
-function forgetEnded(waitsUntil: Map<string, number>, now: number): void {
-  for (const [key, until] of waitsUntil) if (until <= now) waitsUntil.delete(key);
 }
