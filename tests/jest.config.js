@@ -52,6 +52,6 @@ export default {
   // restart loads every module again.
   workerIdleMemoryLimit: '350MB',
   testTimeout: testLimitMs,
-  // Ends the run even if a failed test leaves a server open.
-  forceExit: true,
+  // Jest's 500 ms for a worker to end are too short on a busy machine.
+  workerGracefulExitTimeout: 10_000,
 };

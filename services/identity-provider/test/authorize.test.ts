@@ -413,7 +413,9 @@ describe('the page for a refused authorization request', () => {
     const files = [...page.matchAll(/(?:href|src)="\/idp(\/assets\/[^"]+)"/g)].map(([, path]) => path);
     expect(files).toEqual(expect.arrayContaining(['/assets/nhsuk/nhsuk-frontend.css', '/assets/page.css']));
     const answers = await Promise.all(files.map((path) => fetch(running.idp.base + path)));
+    const contents = await Promise.all(answers.map((answer) => answer.text()));
     expect(answers.map(({ status }) => status)).toEqual(files.map(() => 200));
+    expect(contents).not.toContain('');
   });
 
   it('advises the user to wait if the status is 429, and is sent with Retry-After', async () => {

@@ -1,7 +1,15 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
 /** The events of jest-circus that are used here. */
 type TestEvent =
-  | { readonly name: 'test_fn_failure'; readonly error?: { readonly name?: string } }
+  | { readonly name: 'test_fn_failure' | 'hook_failure'; readonly error?: { readonly name?: string } }
   | { readonly name: 'test_start'; readonly test: { mode?: 'skip' } };
+
+/** Far longer than connections need to close, even on a busy machine. */
+const endsWithinMs = 60_000;
+
+/** Returns what keeps this process running, except its standard streams and the channel to its parent. */
+const openResources = () => process.getActiveResourcesInfo().filter((kind) => !/^(?:Pipe|TTY)/.test(kind));
 
 /**
  * Jest's `testEnvironment`: the process itself, without a `vm` context. Undoes Jest's changes to the process
@@ -10,7 +18,12 @@ type TestEvent =
 export default class NativeEnvironment {
   readonly global = globalThis;
   #hasTimedOut = false;
-  readonly #before = { console: globalThis.console, exit: Reflect.get(process, 'exit') };
+  #hasFailed = false;
+  readonly #before = {
+    console: globalThis.console,
+    exit: Reflect.get(process, 'exit'),
+    open: openResources().length,
+  };
 
   /** Removes Jest's support for source maps, which makes every error expensive. There are no source maps. */
   async setup(): Promise<void> {
@@ -18,9 +31,14 @@ export default class NativeEnvironment {
     Error.stackTraceLimit = 20;
   }
 
+  /** @throws Error if tests that passed left a server, a connection or a timer open */
   async teardown(): Promise<void> {
     globalThis.console = this.#before.console;
     process.exit = this.#before.exit;
+    if (this.#hasFailed) return;
+    for (const deadline = Date.now() + endsWithinMs; Date.now() < deadline; await delay(50))
+      if (openResources().length <= this.#before.open) return;
+    throw new Error(`The tests left resources open: ${openResources().join(', ')}`);
   }
 
   /**
@@ -28,8 +46,10 @@ export default class NativeEnvironment {
    * would fail too, and each would wait for minutes before it reports the same fault.
    */
   handleTestEvent(event: TestEvent): void {
-    if (event.name === 'test_fn_failure' && event.error?.name === 'TimeoutError') this.#hasTimedOut = true;
     if (event.name === 'test_start' && this.#hasTimedOut) event.test.mode = 'skip';
+    if (event.name !== 'test_fn_failure' && event.name !== 'hook_failure') return;
+    this.#hasFailed = true;
+    this.#hasTimedOut ||= event.error?.name === 'TimeoutError';
   }
 
   /** Returns null, because there is no `vm` context. */
