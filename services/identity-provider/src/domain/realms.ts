@@ -49,8 +49,7 @@ export function createRealms(byName: () => ReadonlyMap<string, IssuingRealm>): R
   return {
     all: () => [...byName().values()],
     find(segments) {
-      const [first, ...rest] = segments.map((segment) => segment.toLowerCase());
-      if (first === undefined) return undefined;
+      const [first = '', ...rest] = segments.map((segment) => segment.toLowerCase());
       const realms = byName();
       return (
         realms.get([first, ...rest].join('/')) ?? (first === 'tfp' ? realms.get(rest.join('/')) : undefined)

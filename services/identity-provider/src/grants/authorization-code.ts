@@ -129,31 +129,23 @@ async function redeemCode({
     onMismatch: { limit: mismatchLimit, ...revocation('code_guessed', { realm, call }) },
     events: [tokens.event],
   });
-  switch (redemption.outcome) {
-    case 'redeemed':
-    case 'repeated': {
-      if (redemption.successor === undefined)
-        throw new TypeError('A redeemed code must have a refresh token as successor');
-      const { context, detail: given } = readCode(redemption);
-      const { nonce } = given;
-      return tokens.answer({
-        context,
-        refreshToken: redemption.successor,
-        ...withoutUndefined({ nonce }),
-      });
-    }
-    case 'mismatch':
-      throw new TokenRefusal('code_mismatch');
-    case 'used':
-      throw new TokenRefusal('used_code');
-    case 'unknown':
-      throw new TokenRefusal('unknown_code');
-    case 'used-proof':
-      throw new TokenRefusal('used_dpop_proof');
-    case 'exhausted':
-      throw new TypeError('A code cannot be exhausted, because its redemption has no limit');
-  }
+  if (redemption.outcome !== 'redeemed' && redemption.outcome !== 'repeated')
+    throw new TokenRefusal(refusals[redemption.outcome]);
+  if (redemption.successor === undefined)
+    throw new TypeError('A redeemed code must have a refresh token as successor');
+  const { context, detail: given } = readCode(redemption);
+  const { nonce } = given;
+  return tokens.answer({ context, refreshToken: redemption.successor, ...withoutUndefined({ nonce }) });
 }
+
+/** The refusal for each outcome without tokens. A code has no limit, so it cannot be exhausted. */
+const refusals = {
+  mismatch: 'code_mismatch',
+  used: 'used_code',
+  unknown: 'unknown_code',
+  'used-proof': 'used_dpop_proof',
+  exhausted: 'unknown_code',
+} as const;
 
 /**
  * Returns the key and certificate that a refresh token is bound to. Returns neither for a client that

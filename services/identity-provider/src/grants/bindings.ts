@@ -1,5 +1,5 @@
 import type { RegisteredClient, RegisteredPartner } from '@clinical-launch/contracts/registry';
-import type { SingleUse } from '@clinical-launch/tickets/chains';
+import type { SingleUse } from '@clinical-launch/tickets/tickets';
 import { TokenRefusal } from '../errors.ts';
 
 type Bound = Pick<RegisteredClient, 'tlsClientCertificateBoundAccessTokens'>;

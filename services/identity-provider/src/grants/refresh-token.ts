@@ -67,21 +67,10 @@ function linkOf(ticket: FoundTicket): LiveLink {
 async function rotate(refresh: Refresh, link: LiveLink): Promise<TokenAnswer> {
   const tokens = await prepare(refresh, link);
   const redemption = await redeem(refresh, { detail: link.detail, events: [tokens.event] });
-  switch (redemption.outcome) {
-    case 'redeemed':
-      return tokens.answer({ context: link.context, refreshToken: successorOf(redemption) });
-    case 'repeated':
-      return answerAgain(refresh, link, redemption);
-    case 'used':
-      throw new TokenRefusal('used_refresh_token');
-    case 'mismatch':
-    case 'unknown':
-      throw new TokenRefusal('unknown_refresh_token');
-    case 'used-proof':
-      throw new TokenRefusal('used_dpop_proof');
-    case 'exhausted':
-      throw tooManyRefreshes(redemption.chainEndsInSeconds);
-  }
+  if (redemption.outcome === 'redeemed')
+    return tokens.answer({ context: link.context, refreshToken: successorOf(redemption) });
+  if (redemption.outcome === 'repeated') return answerAgain(refresh, link, redemption);
+  throw refusalOf(redemption);
 }
 
 /** Handles a token that was used within the grace period, was used earlier, or is unknown. */
@@ -89,25 +78,29 @@ async function repeat(refresh: Refresh): Promise<TokenAnswer> {
   const { request } = refresh;
   // A used or unknown token creates no successor, so this detail is never stored.
   const redemption = await redeem(refresh, { detail: {}, events: [] });
+  if (redemption.outcome === 'repeated') {
+    const link = linkOf(redemption);
+    await assertOwn(link, request);
+    request.call.adopt(redemption.correlationId);
+    return answerAgain(refresh, link, redemption);
+  }
+  if ('correlationId' in redemption) request.call.adopt(redemption.correlationId);
+  throw refusalOf(redemption);
+}
+
+function refusalOf(redemption: Redemption) {
   switch (redemption.outcome) {
-    case 'repeated': {
-      const link = linkOf(redemption);
-      await assertOwn(link, request);
-      request.call.adopt(redemption.correlationId);
-      return answerAgain(refresh, link, redemption);
-    }
     case 'used':
-      request.call.adopt(redemption.correlationId);
-      throw new TokenRefusal('used_refresh_token');
+      return new TokenRefusal('used_refresh_token');
+    case 'used-proof':
+      return new TokenRefusal('used_dpop_proof');
+    case 'exhausted':
+      return tooManyRefreshes(redemption.chainEndsInSeconds);
     case 'redeemed':
+    case 'repeated':
     case 'mismatch':
     case 'unknown':
-      throw new TokenRefusal('unknown_refresh_token');
-    case 'used-proof':
-      throw new TokenRefusal('used_dpop_proof');
-    case 'exhausted':
-      request.call.adopt(redemption.correlationId);
-      throw tooManyRefreshes(redemption.chainEndsInSeconds);
+      return new TokenRefusal('unknown_refresh_token');
   }
 }
 
