@@ -50,6 +50,12 @@ describe('dead letters', () => {
     expect(Date.parse(letter?.time ?? '')).toBeGreaterThanOrEqual(before);
     expect(handed).toEqual([event, event, event]);
     expect(place.log.at(-1)).toMatchObject({ level: 'error', consumer, eventId: event.id, attempt: 3 });
+    await bus.stop();
+    const restarted = await startAudit();
+    const next = anEvent();
+    await restarted.bus.publish([next]);
+    await restarted.buried(2);
+    expect(restarted.handed).toEqual([next, next, next]);
   });
 
   it('can be listed any number of times in the same order', async () => {

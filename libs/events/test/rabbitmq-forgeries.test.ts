@@ -34,8 +34,8 @@ const gateway = createEventWriter([keyOf('launch-gateway')]);
 const signed = (event: CloudEvent): CloudEvent => JSON.parse(gateway(event));
 
 /** Starts a consumer on a bus that verifies events. Returns the handled events and the dead letters. */
-async function startAuditTrail({ keys = [listenerKey] } = {}) {
-  const verify = createEventVerifier(listener, keys);
+async function startAuditTrail() {
+  const verify = createEventVerifier(listener, [listenerKey]);
   const bus = await place.connect({ verifierOf: (consumer) => (consumer === listener ? verify : undefined) });
   const handed: CloudEvent[] = [];
   await bus.consume({ name: listener, handle: async (event) => void handed.push(event) });
@@ -65,48 +65,9 @@ describe('an event on RabbitMQ', () => {
     expect(handed).toEqual([event]);
   });
 
-  it('is accepted with the old key if it was signed before a key rotation', async () => {
-    const { handed } = await startAuditTrail({ keys: [randomBytes(32), listenerKey] });
-    const event = redeemed();
-    await publish([event], gateway);
-    await until(() => handed.length === 1);
-    expect(handed).toEqual([event]);
-  });
-
-  it('is verified with its unknown members from a newer release', async () => {
-    const { handed, letters } = await startAuditTrail();
-    const event = { ...redeemed(), subject: 'newer', data: { newer: 'member' } } as CloudEvent;
-    const changed = { ...signed(event), data: { newer: 'other' } } as CloudEvent;
-    await publish([signed(event), changed]);
-    await until(async () => handed.length === 1 && (await letters()).length === 1);
-    expect(handed).toEqual([event]);
-  });
-
-  const forgeries: readonly [string, () => CloudEvent][] = [
-    ['without a signature', redeemed],
-    ['with the signature of another event', () => ({ ...redeemed(), macs: signed(redeemed()).macs ?? '' })],
-    ['signed by a service that is not its source', () => signedBy('ordering', redeemed())],
-    ['signed for another consumer', () => signedFor('order-renderer', redeemed())],
-    [
-      'of a type that only another service may publish',
-      () => signed(eventFrom('/launch-gateway', 'launch.session.ended.v1', {})),
-    ],
-    ['of an unknown source', () => signed(eventFrom('/constructor', 'launch.token.redeemed.v1', {}))],
-    [
-      'with the correlation id of another launch',
-      () => ({ ...signed(redeemed()), correlationid: randomUUID() }),
-    ],
-    ['with another time', () => ({ ...signed(redeemed()), time: '2020-01-01T00:00:00.000Z' })],
-    ['with another id, to be stored twice', () => ({ ...signed(redeemed()), id: randomUUID() })],
-    [
-      'with other data',
-      () => ({ ...signed(refused()), data: { status: 401, reason: 'token_used' } }) as CloudEvent,
-    ],
-  ];
-
-  it.each(forgeries)('%s becomes a dead letter, and reaches no consumer', async (_name, forge) => {
+  it('becomes a dead letter, and reaches no consumer, if its source did not sign it', async () => {
     const { bus, handed, letters } = await startAuditTrail();
-    const forged = forge();
+    const forged = redeemed();
     await publish([forged]);
     await until(async () => (await letters()).length === 1);
     const [letter] = await letters();
@@ -119,16 +80,3 @@ describe('an event on RabbitMQ', () => {
     expect(handed).toEqual([event]);
   });
 });
-
-/** Signs an event in the name of launch-gateway, but with the key of another service. */
-function signedBy(service: ServiceName, event: CloudEvent): CloudEvent {
-  const key = deriveEventKey(listenerKey, service);
-  return JSON.parse(createEventWriter([{ source: 'launch-gateway', listener, key }])(event));
-}
-
-/** Signs an event as launch-gateway, but labels the MAC with the name of another consumer. */
-function signedFor(other: ServiceName, event: CloudEvent): CloudEvent {
-  const key = deriveEventKey(randomBytes(32), 'launch-gateway');
-  const macs = createEventWriter([{ source: 'launch-gateway', listener, key }])(event);
-  return JSON.parse(macs.replace(`"${listener}=`, `"${other}=`));
-}

@@ -85,6 +85,20 @@ describe('the search box', () => {
     expect(textOf((await pages.search({ ...form, practice: 'Hill' })).html)).toContain('Nothing was found');
   });
 
+  it.each([
+    ['4:05pm', '16:05'],
+    ['12 a.m.', '00:00'],
+    ['12pm', '12:00'],
+    ['16.05', '16:05'],
+    ['905', '09:05'],
+    ['7', '07:00'],
+    ['', '23:59'],
+  ])('reads the time “%s” as %s', async (time, read) => {
+    const day = { 'to-day': '2', 'to-month': '3', 'to-year': '2026' };
+    const { address } = await pages.search({ q: 'pms', ...day, 'to-time': time });
+    expect(new URL(address, 'https://audit.example').searchParams.get('to')).toBe(`2026-03-02T${read}`);
+  });
+
   it('offers one link for each practice if users of several practices have the same username', async () => {
     const { status, html } = await pages.search({ q: 'nurse' });
     const links = [
@@ -142,6 +156,11 @@ describe('unrecognised text', () => {
       'a day that does not exist',
       { q: 'pms', 'from-day': '30', 'from-month': '2', 'from-year': '2026' },
       'from-day',
+    ],
+    [
+      'a time that does not exist',
+      { q: 'pms', 'to-day': '2', 'to-month': '3', 'to-year': '2026', 'to-time': 'noon' },
+      'to-day',
     ],
   ])('is answered with an error at its field: %s', async (_what, form, field) => {
     const { status, address, html } = await pages.search(form);

@@ -65,6 +65,12 @@ const realms = [
     desktop: {
       partners: [
         aPartner({ clientId: 'bound', profile: 'standard', tlsClientCertificateBoundAccessTokens: true }),
+        aPartner({
+          clientId: 'certified',
+          profile: 'standard',
+          tlsClientCertificateThumbprints: [thumbprint],
+          requestsPerSecond: 2,
+        }),
       ],
     },
   },
@@ -129,6 +135,38 @@ describe('a client with a certificate', () => {
     clock.advance({ seconds: 2 * 3600 });
     expect(await statuses()).toEqual([401, 401]);
     await later.stop();
+  });
+});
+
+describe('a partner application with a certificate', () => {
+  it('gets tokens only with this certificate, and only within its rate limit', async () => {
+    const fields = await running.codeFor({ client_id: 'certified' }, { at });
+    const exchange = (headers: Record<string, string>) => running.postToken(fields, at, headers);
+    for (const [headers, reason] of [
+      [{}, 'no_authentication'],
+      [forwarded('named'), 'wrong_certificate'],
+    ] as const) {
+      expect(await refusalOf(await exchange(headers))).toMatchObject({
+        status: 401,
+        error: 'invalid_client',
+      });
+      expect(lastReason()).toBe(reason);
+    }
+    expect((await exchange(forwarded('registered'))).status).toBe(200);
+    expect((await exchange(forwarded('registered'))).status).toBe(429);
+  });
+});
+
+describe('a discovery document', () => {
+  it.each([
+    ['assured', ['tls_client_auth', 'self_signed_tls_client_auth']],
+    [at, ['self_signed_tls_client_auth']],
+    ['north', []],
+  ])('announces the mutual TLS of the clients in the realm %s', async (of, announced) => {
+    const document = await running.idp.get(`/${of}/v2.0/.well-known/openid-configuration`);
+    const { token_endpoint_auth_methods_supported: methods, ...more } = record(await document.json());
+    expect(String(methods).match(/\w*tls_client_auth/g) ?? []).toEqual(announced);
+    expect(more).toMatchObject({ tls_client_certificate_bound_access_tokens: true });
   });
 });
 

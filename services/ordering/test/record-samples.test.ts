@@ -53,6 +53,10 @@ const statusesOf = ({ batches }: Order) =>
 const completionTimesIn = (document = '') =>
   [...document.matchAll(/<sampleCompletionTime(?:\/>|>([^<]*)<)/g)].map(([, time = '']) => time);
 
+/** Returns the samples for which a page shows the fields of a different person and time. */
+const opened = (html: string) =>
+  [...html.matchAll(/app-sample__own" open>.*?name="by:(\w+)"/gs)].map(([, sample]) => sample);
+
 describe('recording samples', () => {
   it.each(recordingActions)(
     'completes the request with the last sample, and a Complete request cannot be changed: %s',
@@ -242,6 +246,7 @@ describe('recording samples', () => {
       expect(ticked.status).toBe(200);
       const page = await ticked.text();
       expect(page).toContain('Every sample is ticked');
+      expect([html, page].map(opened)).toEqual([[], ['S3']]);
       expect((await stored(own, launch)).version).toBe(1);
       expect((await record(launch, {}, page)).status).toBe(303);
       const { status, batches } = await stored(own, launch);

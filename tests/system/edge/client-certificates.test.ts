@@ -221,20 +221,6 @@ describe('a partner application with certificate-bound tokens', () => {
   );
 });
 
-describe('the discovery document', () => {
-  const path = '/idp/demo/v2.0/.well-known/openid-configuration';
-
-  it('announces mutual TLS', async () => {
-    expect((await send(path)).body).toMatchObject({
-      token_endpoint_auth_methods_supported: expect.arrayContaining([
-        'tls_client_auth',
-        'self_signed_tls_client_auth',
-      ]),
-      tls_client_certificate_bound_access_tokens: true,
-    });
-  });
-});
-
 describe('the identity provider without CLIENT_CERTIFICATE_HEADER', () => {
   it('ignores certificates in headers, and does not announce mutual TLS', async () => {
     const bare = await start({});
