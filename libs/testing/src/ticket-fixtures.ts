@@ -46,7 +46,7 @@ export const redeemTicket = (tickets: Tickets, ticket: string, changes: Partial<
 
 /** Returns the successor of a redemption. @throws Error with the outcome, if there is none */
 export function successorOf(redemption: Redemption): string {
-  if ('successor' in redemption && redemption.successor !== undefined) return redemption.successor;
+  if ('successor' in redemption) return redemption.successor;
   throw new Error(`no successor: ${redemption.outcome}`);
 }
 

@@ -1,25 +1,5 @@
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
-import type { TicketKind } from './tickets.ts';
-
-/**
- * The record of a chain, stored from its first ticket to its absolute end, even if the chain is revoked.
- * Stored unencrypted: it contains no secret and nothing about a patient.
- */
-export type ChainRecord = {
-  /** The caller that began the chain. It may revoke the chain by its correlation id. */
-  readonly owner: string;
-  readonly audience: string;
-};
-
-/**
- * A proof of possession that counts once in each chain. It is used up in the same step as the change that it
- * allows. A request with a used proof changes nothing.
- */
-export type SingleUse = {
-  readonly name: string;
-  /** The seconds until the proof expires. */
-  readonly forSeconds: number;
-};
+import type { ChainRecord, SingleUse, TicketKind } from './tickets.ts';
 
 export type ChainSelection = { readonly owner: string; readonly labels: readonly string[] };
 

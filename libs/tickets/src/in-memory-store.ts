@@ -1,5 +1,5 @@
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
-import type { ChainRecord, SingleUse } from './chains.ts';
+import type { ChainRecord, SingleUse } from './tickets.ts';
 
 /** A clock in milliseconds, and an outbox that stores events in the same turn of the event loop. */
 export type InMemoryStoreDependencies = {

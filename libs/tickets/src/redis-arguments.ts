@@ -6,10 +6,9 @@ import {
   millisecondsOrNone,
   type ScriptArgument,
 } from '@clinical-launch/redis/redis-scripts';
-import type { SingleUse } from './chains.ts';
 import type { PresentedTicket, TicketSeals } from './ticket-format.ts';
 import type { ClaimKeys } from './ticket-keys.ts';
-import type { Claim, RedeemRequest, RefusalNotice, Successor, TicketKind } from './tickets.ts';
+import type { Claim, RedeemRequest, RefusalNotice, SingleUse, Successor, TicketKind } from './tickets.ts';
 
 /*
  * The arguments of the scripts issue.lua, issue-additional.lua and redeem.lua. An optional part of a request

@@ -1,5 +1,4 @@
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
-import type { ChainRecord, SingleUse } from './chains.ts';
 
 /**
  * The purpose of a ticket. A ticket that is presented as another kind is `unknown`. All tickets with the same
@@ -42,6 +41,16 @@ export type Claim = {
   /** Holders whose existing claim does not conflict with this claim, and is not changed by it. */
   readonly joins?: readonly string[];
   readonly ttlSeconds: number;
+};
+
+/**
+ * The record of a chain, stored from its first ticket to its absolute end, even if the chain is revoked.
+ * Stored unencrypted: it contains no secret and nothing about a patient.
+ */
+export type ChainRecord = {
+  /** The caller that began the chain. It may revoke the chain by its correlation id. */
+  readonly owner: string;
+  readonly audience: string;
 };
 
 /**
@@ -91,6 +100,16 @@ export type IssueRequest = {
 };
 
 export type Issue = { readonly outcome: 'issued'; readonly ticket: string } | { readonly outcome: 'claimed' };
+
+/**
+ * A proof of possession that counts once in each chain. It is used up in the same step as the change that it
+ * allows. A request with a used proof changes nothing.
+ */
+export type SingleUse = {
+  readonly name: string;
+  /** The seconds until the proof expires. */
+  readonly forSeconds: number;
+};
 
 export type AdditionalIssueRequest = {
   /** The live ticket, which stays live. One of the proofs must equal its challenge. */

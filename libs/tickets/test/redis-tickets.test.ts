@@ -20,10 +20,9 @@ import {
 import { until } from '@clinical-launch/testing/until';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Redis } from 'ioredis';
-import type { SingleUse } from '../src/chains.ts';
 import { RedisChains } from '../src/redis-chains.ts';
 import { RedisTickets } from '../src/redis-tickets.ts';
-import type { RedeemRequest, Tickets } from '../src/tickets.ts';
+import type { RedeemRequest, SingleUse, Tickets } from '../src/tickets.ts';
 import { describeTickets } from './tickets-contract.ts';
 import { onRedis } from './tickets-under-test.ts';
 

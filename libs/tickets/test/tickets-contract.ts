@@ -2,12 +2,13 @@ import { createHash, randomUUID } from 'node:crypto';
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import { anEvent, anIssue, successorOf } from '@clinical-launch/testing/ticket-fixtures';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import type { ChainUse, SingleUse } from '../src/chains.ts';
+import type { ChainUse } from '../src/chains.ts';
 import {
   type AdditionalIssueRequest,
   type Claim,
   type IssueRequest,
   type RedeemRequest,
+  type SingleUse,
   type TicketKind,
   ticketPurposes,
 } from '../src/tickets.ts';

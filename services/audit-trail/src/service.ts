@@ -16,12 +16,12 @@ import { findEvents } from './http/find-events.ts';
 import type { EndedSessions } from './http/pages/session.ts';
 import type { PagesDependencies } from './http/pages/visit.ts';
 import { searchByAddress, searchByBody, searchFhir } from './http/search-events.ts';
+import { keepLog } from './keep-log.ts';
 import { createActivity } from './store/activity.ts';
 import { createAuditSearch } from './store/audit-search.ts';
 import { createKnownParties } from './store/known-parties.ts';
 import { createOriginatingIds } from './store/originating-ids.ts';
 import { openSchema } from './store/tables.ts';
-import { keepLog } from './work/keep-log.ts';
 import { startClaimRestorer } from './work/restore-claims.ts';
 
 export type AuditTrailDependencies = {
@@ -44,7 +44,8 @@ export async function auditTrail(
   provided: AuditTrailDependencies,
 ): Promise<Service> {
   const database = await openSchema(provided.storage);
-  const { store, stop } = keepLog(config, { ...provided, database });
+  const log = keepLog(config, { ...provided, database });
+  const { store } = log;
   const originatingIds = createOriginatingIds(database);
   const restorer = await startClaimRestorer({ ...provided, originatingIds });
   const parties = createKnownParties(database);
@@ -71,7 +72,7 @@ export async function auditTrail(
     consumers: [onEvent({ ...provided, store, parties }), onLaunchUrlIssued({ ...provided, originatingIds })],
     async stop() {
       await restorer.stop();
-      await stop();
+      await log.stop();
     },
   };
 }

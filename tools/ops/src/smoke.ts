@@ -81,12 +81,12 @@ export const smoke: ToolCommand = {
     await say('ok  access token');
     const launch = await platform.requestLaunch(accessToken, aLaunch(options));
     await say(`ok  launch URL, correlation id ${launch.correlationId}`);
-    await platform.openAndEnd(launch.url);
+    await openAndEnd(platform, launch.url);
     await say('ok  opened in a browser without scripts, and the session ended');
     await expectStatus(410, await platform.send(launch.url), 'A second use of the launch URL');
     await say('ok  a second use of the launch URL is answered 410');
     if (audit !== undefined) {
-      await platform.expectAudited(await platform.tokenFor(audit, auditSecret), launch.correlationId);
+      await expectAudited(platform, await platform.tokenFor(audit, auditSecret), launch.correlationId);
       await say('ok  the audit trail has the launch and the end of its session');
     }
     return { lines: [], result: { correlationId: launch.correlationId, isAudited: audit !== undefined } };
@@ -156,6 +156,7 @@ function platformOf(options: Answers, environment: Environment) {
     });
   };
   return {
+    base,
     send,
     tokenFor: (clientId: string, secretOption: Option): Promise<string> =>
       createTokenCache({
@@ -181,32 +182,35 @@ function platformOf(options: Answers, environment: Environment) {
         typeof answer === 'object' && answer !== null && 'url' in answer ? answer.url : undefined;
       return { url: `${String(issued)}&codeVerifier=${codeVerifier}`, correlationId };
     },
-    /** Opens a launch URL as a browser without scripts does, and signs out. */
-    async openAndEnd(launchUrl: string): Promise<void> {
-      const opened = await send(launchUrl);
-      const cookies = opened.headers.getSetCookie().map((cookie) => cookie.split(';', 1)[0]);
-      const init = { headers: { Cookie: cookies.join('; ') } };
-      const launchPage = await expectStatus(200, opened, 'The launch URL');
-      const [, page = ''] = /content="0; url=([^"]+)"/.exec(launchPage) ?? [];
-      const first = await send(page, init);
-      // The first page of a list is at another address.
-      const list = first.headers.get('location');
-      const shown = list === null ? first : await send(new URL(list, new URL(page, base)).href, init);
-      const ended = await send(`${page}sign-out`, { ...init, method: 'POST', body: new URLSearchParams() });
-      await expectStatus(200, shown, 'The page of the launch');
-      await expectStatus(200, ended, 'The sign-out');
-    },
-    /** Waits until the audit trail lists the launch and the end of its session. Events arrive within seconds. */
-    async expectAudited(accessToken: string, correlationId: string): Promise<void> {
-      const headers = { Authorization: `Bearer ${accessToken}` };
-      for (let attempt = 1; ; attempt += 1) {
-        const response = await send(`/audit/events?correlationId=${correlationId}`, { headers });
-        const events = await expectStatus(200, response, 'The audit trail');
-        if (['launch.url.issued.v1', 'launch.session.ended.v1'].every((type) => events.includes(type)))
-          return;
-        if (attempt === 60) throw new Error('After 30 seconds, the audit trail has not stored the launch');
-        await pause(500);
-      }
-    },
   };
+}
+
+type Platform = ReturnType<typeof platformOf>;
+
+/** Opens a launch URL as a browser without scripts does, and signs out. */
+async function openAndEnd({ base, send }: Platform, launchUrl: string): Promise<void> {
+  const opened = await send(launchUrl);
+  const cookies = opened.headers.getSetCookie().map((cookie) => cookie.split(';', 1)[0]);
+  const init = { headers: { Cookie: cookies.join('; ') } };
+  const launchPage = await expectStatus(200, opened, 'The launch URL');
+  const [, page = ''] = /content="0; url=([^"]+)"/.exec(launchPage) ?? [];
+  const first = await send(page, init);
+  // The first page of a list is at another address.
+  const list = first.headers.get('location');
+  const shown = list === null ? first : await send(new URL(list, new URL(page, base)).href, init);
+  const ended = await send(`${page}sign-out`, { ...init, method: 'POST', body: new URLSearchParams() });
+  await expectStatus(200, shown, 'The page of the launch');
+  await expectStatus(200, ended, 'The sign-out');
+}
+
+/** Waits until the audit trail lists the launch and the end of its session. Events arrive within seconds. */
+async function expectAudited({ send }: Platform, accessToken: string, correlationId: string): Promise<void> {
+  const headers = { Authorization: `Bearer ${accessToken}` };
+  for (let attempt = 1; ; attempt += 1) {
+    const response = await send(`/audit/events?correlationId=${correlationId}`, { headers });
+    const events = await expectStatus(200, response, 'The audit trail');
+    if (['launch.url.issued.v1', 'launch.session.ended.v1'].every((type) => events.includes(type))) return;
+    if (attempt === 60) throw new Error('After 30 seconds, the audit trail has not stored the launch');
+    await pause(500);
+  }
 }

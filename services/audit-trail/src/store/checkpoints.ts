@@ -22,10 +22,7 @@ const pageSize = 5000;
 export function createCheckpoints(database: AuditDatabase, keys: AuditKeys) {
   const stored = database.selectFrom('checkpoint').select(['number', 'jws']);
   return {
-    /**
-     * Signs the end of a partition and returns the checkpoint. Returns undefined if the row already has a
-     * checkpoint.
-     */
+    /** Signs the end of a partition. Returns undefined if the row already has a checkpoint. */
     sign: (
       partition: string,
       end: ChainEnd,
@@ -46,10 +43,8 @@ export function createCheckpoints(database: AuditDatabase, keys: AuditKeys) {
         };
         const jws = await signCheckpoint(checkpoint, keys);
         const [number, sequence] = [String(checkpoint.number), String(end.sequence)];
-        await transaction
-          .insertInto('checkpoint')
-          .values({ number, partition, sequence, kind, signed_at: now, jws })
-          .execute();
+        const row = { number, partition, sequence, kind, signed_at: now, jws };
+        await transaction.insertInto('checkpoint').values(row).execute();
         return { ...checkpoint, jws };
       }),
     /** Returns the checkpoints of a range of numbers in order, page by page. */

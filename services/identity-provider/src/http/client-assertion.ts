@@ -1,4 +1,4 @@
-import type { SingleUse } from '@clinical-launch/tickets/chains';
+import type { SingleUse } from '@clinical-launch/tickets/tickets';
 import { refusedTimes } from '@clinical-launch/trust/invalid-token';
 import { assertionType, claimedClient, verifyClientAssertion } from '../domain/client-assertion.ts';
 import type { IssuingRealm } from '../domain/realms.ts';

@@ -1,17 +1,17 @@
 import { openLogSender } from '@clinical-launch/process/log-records';
 import type { Clock } from '@clinical-launch/runtime/clock';
 import type { Logger } from '@clinical-launch/runtime/logger';
-import { type AuditTrailConfig, sealKeyFrom } from '../config.ts';
-import { createAuditStore } from '../store/audit-store.ts';
-import { createChainReader } from '../store/chain-reader.ts';
-import { createCheckpoints } from '../store/checkpoints.ts';
-import { createExportedRows } from '../store/exported-rows.ts';
-import { createProgress } from '../store/progress.ts';
-import type { AuditDatabase } from '../store/tables.ts';
-import { startLogExport } from './export-logs.ts';
-import { startPartitions } from './maintain-partitions.ts';
-import { startCheckpoints } from './sign-checkpoints.ts';
-import { startVerification } from './verify-regularly.ts';
+import { type AuditTrailConfig, sealKeyFrom } from './config.ts';
+import { createAuditStore } from './store/audit-store.ts';
+import { createChainReader } from './store/chain-reader.ts';
+import { createCheckpoints } from './store/checkpoints.ts';
+import { createExportedRows } from './store/exported-rows.ts';
+import { createProgress } from './store/progress.ts';
+import type { AuditDatabase } from './store/tables.ts';
+import { startLogExport } from './work/export-logs.ts';
+import { startPartitions } from './work/maintain-partitions.ts';
+import { startCheckpoints } from './work/sign-checkpoints.ts';
+import { startVerification } from './work/verify-regularly.ts';
 
 type LogDependencies = {
   readonly database: AuditDatabase;
