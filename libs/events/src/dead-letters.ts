@@ -7,10 +7,13 @@ import { type Broker, topologyOf } from './rabbitmq-topology.ts';
 const confirmWithinMs = 10_000;
 const visibleWithinMs = 2000;
 
+/** Thrown if the broker never had a queue for the consumer. */
+export class NoDeadLetterQueue extends Error {}
+
 /**
  * Lists the oldest dead letters of a consumer. The letters stay in their queue, but are hidden from other
  * commands until this command ends.
- * @throws Error if the broker is unavailable or the consumer never had a queue
+ * @throws NoDeadLetterQueue, or Error if the broker is unavailable
  */
 export async function listDeadLetters(
   broker: Broker,
@@ -71,7 +74,7 @@ async function withDeadLetters<Result>(
     const channel = await connection.createConfirmChannel();
     channel.on('error', () => undefined);
     const { messageCount } = await channel.checkQueue(deadLetterQueue).catch((cause: unknown) => {
-      throw new Error(`The consumer ${consumer} has no dead-letter queue`, { cause });
+      throw new NoDeadLetterQueue(`The consumer ${consumer} has no dead-letter queue`, { cause });
     });
     const taken = new TakenLetters(channel, deadLetterQueue, messageCount);
     const result = await work(taken, { channel, queue });

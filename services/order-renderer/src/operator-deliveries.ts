@@ -1,5 +1,6 @@
 import { type DeliveryState, deliveryStates } from '@clinical-launch/deliveries/delivery-table';
 import type { Storage } from '@clinical-launch/storage/storage';
+import { type DeliveryLevel, deliveryLevel } from './store/deliveries.ts';
 import { openSchema } from './store/documents.ts';
 import { type ListedDelivery, listDeliveries, replayDeliveries } from './store/operator-deliveries.ts';
 
@@ -9,6 +10,7 @@ export { type DeliveryState, deliveryStates, type ListedDelivery };
 export type OperatorDeliveries = {
   /** Lists the oldest deliveries in a state, without their documents. */
   list(state: DeliveryState): Promise<ListedDelivery[]>;
+  level(now: number): Promise<DeliveryLevel>;
   /**
    * Delivers documents again: all dead deliveries, or the dead and delivered documents with the given message
    * ids.
@@ -23,6 +25,7 @@ export async function openOperatorDeliveries(storage: Storage): Promise<Operator
   const database = await openSchema(storage);
   return {
     list: (state) => listDeliveries(database, state),
+    level: (now) => deliveryLevel(database, now),
     replay: (now, messageIds) => replayDeliveries(database, now, messageIds),
   };
 }

@@ -15,6 +15,8 @@ export type Outcome = {
   readonly lines: readonly string[];
   /** The result for programs, printed as JSON with `--json`. */
   readonly result: unknown;
+  /** Lines about the result for people, printed to the errors. */
+  readonly notes?: readonly string[];
   /** The problems found. If there are any, the command exits with 1. */
   readonly problems?: readonly string[];
 };

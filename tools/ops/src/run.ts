@@ -72,13 +72,13 @@ export async function runOps({ args, environment, terminal, now }: RunOptions): 
 }
 
 function printOutcome(
-  { lines, result, problems = [] }: Outcome,
+  { lines, result, notes = [], problems = [] }: Outcome,
   isJson: boolean,
   terminal: Terminal,
 ): number {
   const text = isJson ? [JSON.stringify(result)] : lines;
   terminal.output.write(text.map((line) => `${line}\n`).join(''));
-  terminal.errors.write(problems.map((problem) => `${problem}\n`).join(''));
+  terminal.errors.write([...notes, ...problems].map((problem) => `${problem}\n`).join(''));
   return problems.length > 0 ? 1 : 0;
 }
 

@@ -14,7 +14,7 @@ afterEach(() => place.close());
 const consumer = 'audit';
 
 /** Starts a consumer that fails until `isCured` is set. */
-async function startAudit() {
+async function startAudit(name = consumer) {
   const bus = await place.connect();
   const health = { isCured: false };
   const dealtWith: CloudEvent[] = [];
@@ -22,9 +22,9 @@ async function startAudit() {
     if (!health.isCured) throw new RangeError('the table is full');
     dealtWith.push(event);
   };
-  await bus.consume({ name: consumer, handle });
+  await bus.consume({ name, handle });
   const buried = async (count: number) =>
-    until(async () => (await place.depthOf(place.topology.deadLetterQueueOf(consumer))) === count);
+    until(async () => (await place.depthOf(place.topology.deadLetterQueueOf(name))) === count);
   return { bus, health, dealtWith, buried };
 }
 
@@ -71,6 +71,21 @@ describe('the dead-letters command', () => {
     expect(dealtWith).toEqual([second, first]);
   });
 
+  it('lists the dead letters of every consumer without the name of a consumer, and counts them', async () => {
+    const { bus, buried } = await startAudit('order-renderer');
+    const event = anEvent();
+    await bus.publish([event]);
+    await buried(1);
+    const { code, out, complaint } = await runCommand(['list']);
+    expect([code, JSON.parse(out)]).toMatchObject([0, { consumer: 'order-renderer', id: event.id }]);
+    expect(complaint.trim().split('\n').toSorted()).toEqual([
+      'audit-trail: 0 dead letters',
+      'desktop-logout: 0 dead letters',
+      'order-renderer: 1 dead letters',
+      'originating-ids: 0 dead letters',
+    ]);
+  });
+
   it('exits with 1 and reports the cause if it fails', async () => {
     await startAudit();
     const missing = anEvent().id;
@@ -94,7 +109,7 @@ describe('the dead-letters command', () => {
   it('exits with 2 and prints the fault of wrong arguments', async () => {
     for (const [args, fault] of [
       [[], 'Usage: clinical-launch dead-letters'],
-      [['list'], "missing required argument 'consumer'"],
+      [['replay'], "missing required argument 'consumer'"],
       [['list', consumer, 'more'], 'too many arguments'],
       [['forget', consumer], "unknown command 'forget'"],
     ] as const) {

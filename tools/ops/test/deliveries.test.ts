@@ -113,7 +113,7 @@ describe('a dead delivery', () => {
       const [, failure] = await platform.awaitDeliveryEvents(launchId, 2);
       expect(failure?.[1]).toMatchObject({ attempts: 1, isFinal: false, status: 503 });
     }
-    expect((await run('list')).output).toBe('');
+    expect(await run('list')).toEqual({ code: 0, output: '', errors: '0 dead, 2 pending\n' });
     expect((await run('list', 'pending')).output.trim().split('\n')).toHaveLength(2);
     receiver.behave(answering(204));
     platform.clock.advance({ seconds: 5 });

@@ -80,7 +80,7 @@ export function createDeliveries(database: Kysely<Tables>): Deliveries {
         if (isReported) await appendToOutbox(transaction, events);
       }),
     release: (due) => releaseDelivery(database, due),
-    level: (now) => level(database, now),
+    level: (now) => deliveryLevel(database, now),
   };
 }
 
@@ -147,7 +147,8 @@ async function contentOf(transaction: Transaction<Tables>, messageId: string) {
   };
 }
 
-async function level(database: Kysely<Tables>, now: number): Promise<DeliveryLevel> {
+/** Counts the waiting and dead deliveries. @param now milliseconds since 1970 */
+export async function deliveryLevel(database: Kysely<Tables>, now: number): Promise<DeliveryLevel> {
   const { pending, dead, oldest } = await database
     .selectFrom('delivery')
     .select(({ fn }) => [

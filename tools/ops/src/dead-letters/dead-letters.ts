@@ -1,15 +1,16 @@
-import { listDeadLetters, replayDeadLetters } from '@clinical-launch/events/dead-letters';
+import { eventConsumers } from '@clinical-launch/contracts/events/cloud-event';
+import { listDeadLetters, NoDeadLetterQueue, replayDeadLetters } from '@clinical-launch/events/dead-letters';
 import type { StoredDeadLetter } from '@clinical-launch/events/event-message';
 import type { Broker } from '@clinical-launch/events/rabbitmq-topology';
 import type { Argument } from '@clinical-launch/process/command-line';
 import type { Environment } from '@clinical-launch/runtime/environment';
-import type { Group } from '../command.ts';
+import type { Group, Outcome } from '../command.ts';
 import { amqpNamespace, amqpUrl, optional, required } from '../settings.ts';
 
 const settings = [amqpUrl, amqpNamespace];
 const consumer: Argument = {
   name: 'consumer',
-  summary: 'A service that consumes events: audit-trail, order-renderer, ...',
+  summary: `A consumer of events: ${Object.keys(eventConsumers).join(', ')}`,
 };
 const eventIds: Argument = {
   name: 'event id',
@@ -22,14 +23,25 @@ const eventIds: Argument = {
 export const deadLetters: Group = {
   commands: {
     list: {
-      summary: 'Prints the dead letters of a consumer, oldest first, one JSON object per line.',
+      summary: 'Prints the dead letters of one consumer or of all, oldest first, one JSON object per line.',
       example: 'audit-trail',
       details: 'The data of the events is not printed. The dead letters stay in their queue.',
-      arguments: [consumer],
+      arguments: [{ ...consumer, isOptional: true }],
       settings,
-      async run({ arguments: [name = ''], environment }) {
-        const letters = (await listDeadLetters(brokerOf(environment), name)).map(listed);
-        return { lines: letters.map((letter) => JSON.stringify(letter)), result: letters };
+      async run({ arguments: [name], environment }) {
+        const broker = brokerOf(environment);
+        if (name !== undefined) return outcomeOf((await listDeadLetters(broker, name)).map(listed));
+        const found: object[] = [];
+        const notes: string[] = [];
+        for (const each of Object.keys(eventConsumers)) {
+          const letters = await listDeadLetters(broker, each).catch((error: unknown) => {
+            if (error instanceof NoDeadLetterQueue) return [];
+            throw error;
+          });
+          found.push(...letters.map((letter) => ({ consumer: each, ...listed(letter) })));
+          notes.push(`${each}: ${letters.length} dead letters`);
+        }
+        return { ...outcomeOf(found), notes };
       },
     },
     replay: {
@@ -53,6 +65,11 @@ export const deadLetters: Group = {
     },
   },
 };
+
+const outcomeOf = (letters: readonly object[]): Outcome => ({
+  lines: letters.map((letter) => JSON.stringify(letter)),
+  result: letters,
+});
 
 function brokerOf(environment: Environment): Broker {
   const url = required(environment, amqpUrl);

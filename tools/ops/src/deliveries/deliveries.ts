@@ -36,10 +36,13 @@ export const deliveries: Group = {
       example: 'pending',
       arguments: [stateArgument],
       settings,
-      async run({ arguments: [name = 'dead'], environment }) {
+      async run({ arguments: [name = 'dead'], environment, now }) {
         const state = deliveryStates.find((known) => known === name) ?? 'dead';
-        const found = await atDesk(environment, (desk) => desk.list(state));
-        return { lines: found.map((delivery) => JSON.stringify(delivery)), result: found };
+        return atDesk(environment, async (desk) => {
+          const [found, { dead, pending }] = [await desk.list(state), await desk.level(now)];
+          const lines = found.map((delivery) => JSON.stringify(delivery));
+          return { lines, result: found, notes: [`${dead} dead, ${pending} pending`] };
+        });
       },
     },
     replay: {

@@ -12,7 +12,13 @@ import type { RegistryDocument } from './registry-document.ts';
 export function suspend({ text, registry }: RegistryDocument, answers: Answers): Edit {
   const { path, client } = findEntry(registry, answers);
   if (client.suspended === true) throw new Error(`${client.clientId} is already suspended`);
-  return { text: setValue(text, [...path, 'suspended'], true), reported: [['suspended', client.clientId]] };
+  return {
+    text: setValue(text, [...path, 'suspended'], true),
+    reported: [
+      ['suspended', client.clientId],
+      ['applies', `within seconds. Open sessions continue until launches end --client ${client.clientId}`],
+    ],
+  };
 }
 
 /** Ends a suspension. */
