@@ -41,6 +41,57 @@ describe('the page of a launch', () => {
     expect(text).toMatch(/Request changed 1 test /);
   });
 
+  it('answers whether the launch and each of its orders were about a patient, by the number that was typed', async () => {
+    const [system, mine, other] = ['nhs-number', '9434765919', '9434765870'];
+    const patientOf = (value: string) => pages.pseudonyms.of({ system, value });
+    const order = (second: number, reference: string, patient: string) => (correlationId: string) =>
+      anEvent('order.submitted.v1', {
+        correlationId,
+        time: time(`13:00:0${second}.000`),
+        data: {
+          step: 'order',
+          tests: 1,
+          orderGuid: randomUUID(),
+          orderReferences: [reference],
+          patient: patientOf(patient),
+        },
+      });
+    const { guid, text } = await pageOf(
+      (id) => aLaunch(id, { time: time('13:00:00.000'), data: { patient: patientOf(mine) } }),
+      order(1, 'NCP-000001', mine),
+      order(2, 'NCP-000002', other),
+    );
+    expect(text).toMatch(/Was it this patient\? Enter the patient’s number/);
+    const ask = (patientValue: string) =>
+      pages.open(`/audit/launches/${guid}`, {
+        method: 'POST',
+        body: new URLSearchParams({ patientSystem: system, patientValue }),
+      });
+    const [no, yes] = ['Not by this number: the launch may have used another', 'Yes'];
+    for (const [number, launch, first, second] of [
+      [mine, yes, yes, no],
+      [other, no, no, yes],
+    ] as const) {
+      const { status, html } = await ask(number.replace('943', '943 '));
+      expect([status, textOf(html)]).toEqual([
+        200,
+        expect.stringContaining(`The launch ${launch} Order NCP-000001 ${first} Order NCP-000002 ${second} `),
+      ]);
+      expect(html).not.toContain(number);
+      const searched = pages.published.at(-1);
+      expect(searched?.data).toMatchObject({ searchedId: guid, patient: patientOf(number) });
+    }
+    const mistyped = await ask('9434765918');
+    expect([mistyped.status, textOf(mistyped.html)]).toEqual([
+      400,
+      expect.stringContaining('Check the number'),
+    ]);
+    const nobody = await pageOf((correlationId) =>
+      anEvent('launch.url.refused.v1', { correlationId, data: { status: 400, reason: 'invalid_payload' } }),
+    );
+    expect(nobody.text).not.toContain('Was it this patient?');
+  });
+
   it('shows times in the 24-hour clock, and units in the singular after the number 1', async () => {
     const { text } = await pageOf(
       (guid) => aLaunch(guid, { time: time('13:00:00.000') }),

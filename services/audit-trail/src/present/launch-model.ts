@@ -18,10 +18,12 @@ type LaunchOptions = {
   readonly write: WriteTime;
   /** Whether there are more events than the page shows. */
   readonly isCut: boolean;
+  /** The pseudonym of a patient, to compare with the patients of the launch and of its orders. */
+  readonly patient?: string | undefined;
 };
 
 /** Returns the model for the page of a launch or a request. */
-export function presentLaunch({ guid, entries, now, write, isCut }: LaunchOptions) {
+export function presentLaunch({ guid, entries, now, write, isCut, patient }: LaunchOptions) {
   const ordered = inOrder(entries);
   const start = ordered[0]?.time.getTime() ?? now;
   const isLaunch = ordered.some(({ type }) => launchTypes.includes(type));
@@ -33,6 +35,7 @@ export function presentLaunch({ guid, entries, now, write, isCut }: LaunchOption
     verdict: verdictOf(ordered, now),
     launchHref: launch === undefined ? undefined : `/audit/launches/${launch}`,
     parties: partiesOf(ordered),
+    compared: patient === undefined ? undefined : compare(ordered, patient),
     signIn: signInOf(ordered, write),
     references: [...new Set(ordered.flatMap(({ orderReferences }) => orderReferences ?? []))],
     ...presentFaults(ordered, guid),
@@ -47,6 +50,19 @@ export function presentLaunch({ guid, entries, now, write, isCut }: LaunchOption
           : writtenDuration(entry.time.getTime() - (ordered[index - 1]?.time.getTime() ?? start)),
     })),
   };
+}
+
+/** Returns whether the launch and each submitted order contain the pseudonym of a patient. */
+function compare(ordered: readonly AuditEntry[], patient: string) {
+  const orders = ordered.filter(({ type }) => type === 'order.submitted.v1');
+  const newest = new Map(orders.map((order) => [order.orderGuid, order]));
+  return [
+    { what: 'The launch', isSame: partiesOf(ordered).pseudonym === patient },
+    ...[...newest.values()].map((order) => ({
+      what: `Order ${order.orderReferences?.join(', ') ?? order.orderGuid ?? ''}`,
+      isSame: order.patient === patient,
+    })),
+  ];
 }
 
 /** Returns the faults of the last refused payload, and a text about them for the supplier. */

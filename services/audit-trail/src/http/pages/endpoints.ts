@@ -16,7 +16,7 @@ import { createTimeWriter } from '../../present/written-time.ts';
 import { auditPageRefusal, foreignForm, notAllowed, pageDialect, pageNotFound } from './errors.ts';
 import { createOpenId } from './open-id.ts';
 import { createSessions, type Sessions } from './session.ts';
-import { showActivity, showLaunch } from './show-launch.ts';
+import { comparePatient, showActivity, showLaunch } from './show-launch.ts';
 import { searchPatient, showPatient, showPatients } from './show-patients.ts';
 import { exportSearch, search, showSearch } from './show-search.ts';
 import { completeSignIn, home, signIn, signOut } from './sign-in.ts';
@@ -62,7 +62,7 @@ export function auditPages(given: Omit<PagesDependencies, 'pages' | 'write'>): M
       endpoint({ ...open, path: '/audit/signed-out', methods: { GET: signedOut } }),
       pageFor(home, showSearch(dependencies), search(dependencies)),
       pageFor('/audit/export', exportSearch(dependencies)),
-      pageFor('/audit/launches/:guid', showLaunch(dependencies)),
+      pageFor('/audit/launches/:guid', showLaunch(dependencies), comparePatient(dependencies)),
       pageFor('/audit/patients', showPatients(dependencies), searchPatient(dependencies)),
       pageFor('/audit/patients/:pseudonym', showPatient(dependencies)),
       pageFor('/audit/activity', showActivity(dependencies)),

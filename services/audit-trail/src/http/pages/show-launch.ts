@@ -1,29 +1,48 @@
-import { guidForm } from '@clinical-launch/contracts/schema';
+import { guidForm, withoutUndefined } from '@clinical-launch/contracts/schema';
 import { type Handler, textParameter } from '@clinical-launch/http/endpoint';
 import { queryOf } from '@clinical-launch/http/request-target';
 import { presentActivity } from '../../present/activity-model.ts';
 import { presentLaunch } from '../../present/launch-model.ts';
 import { pageNotFound } from './errors.ts';
+import { type PatientFields, patientSystems, readPatient } from './show-patients.ts';
 import { type PagesDependencies, recordVisit, show, type Visit } from './visit.ts';
 
 const mostEvents = 500;
 
 /** Shows the events of a launch or a request: `GET /audit/launches/{guid}`. */
-export function showLaunch(dependencies: PagesDependencies): Handler<Visit> {
-  return async (visit) => {
-    const { search, clock, write } = dependencies;
-    const guid = textParameter(visit, 'guid').toLowerCase();
-    if (!guidForm.test(guid)) throw pageNotFound();
-    await recordVisit(visit, dependencies, { criteria: { correlationId: guid }, names: ['correlationId'] });
-    const { entries, next } = await search({ correlationId: guid }, { limit: mostEvents });
-    if (entries.length === 0) {
-      visit.response.statusCode = 404;
-      return show(visit, dependencies, 'not-found.njk', { guid });
-    }
-    const now = clock.now();
-    const model = presentLaunch({ guid, entries, now, write, isCut: next !== undefined });
-    show(visit, dependencies, 'launch.njk', model);
-  };
+export const showLaunch =
+  (dependencies: PagesDependencies): Handler<Visit> =>
+  (visit) =>
+    showEvents(visit, dependencies, { patientSystems });
+
+/**
+ * Shows the events of a launch, and whether the launch and each of its orders were about a patient: `POST
+ * /audit/launches/{guid}`. No address and no store contains the identifier of the patient.
+ */
+export const comparePatient =
+  (dependencies: PagesDependencies): Handler<Visit> =>
+  async (visit) =>
+    showEvents(visit, dependencies, await readPatient(visit, dependencies));
+
+async function showEvents(
+  visit: Visit,
+  dependencies: PagesDependencies,
+  { pseudonym: patient, faults: patientFaults, ...fields }: PatientFields,
+): Promise<void> {
+  const { search, clock, write } = dependencies;
+  const guid = textParameter(visit, 'guid').toLowerCase();
+  if (!guidForm.test(guid)) throw pageNotFound();
+  const names = ['correlationId', ...(patient === undefined ? [] : ['patient'])];
+  const criteria = { correlationId: guid, ...withoutUndefined({ patient }) };
+  await recordVisit(visit, dependencies, { criteria, names });
+  const { entries, next } = await search({ correlationId: guid }, { limit: mostEvents });
+  if (entries.length === 0) {
+    visit.response.statusCode = 404;
+    return show(visit, dependencies, 'not-found.njk', { guid });
+  }
+  const now = clock.now();
+  const model = presentLaunch({ guid, entries, now, write, isCut: next !== undefined, patient });
+  show(visit, dependencies, 'launch.njk', { ...fields, patientFaults, ...model });
 }
 
 const periods = [

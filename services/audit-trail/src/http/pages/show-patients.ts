@@ -27,22 +27,37 @@ export function showPatients(dependencies: PagesDependencies): Handler<Visit> {
  */
 export function searchPatient(dependencies: PagesDependencies): Handler<Visit> {
   return async (visit) => {
-    const form = await readForm(visit, 4096);
-    const value = (form.get('patientValue') ?? '').trim().slice(0, 200);
-    const known = patientSystems.find((system) => system.value === form.get('patientSystem'));
-    if (known === undefined) throw pageNotFound();
-    const fault = faultOf(known, value);
-    if (fault !== undefined) {
-      visit.response.statusCode = 400;
-      return show(visit, dependencies, 'patients.njk', {
-        patientSystems,
-        system: known.value,
-        faults: [fault],
-      });
-    }
-    const pseudonym = dependencies.pseudonyms.of({ system: known.value, value });
+    const { pseudonym, ...typed } = await readPatient(visit, dependencies);
+    if (pseudonym === undefined) return show(visit, dependencies, 'patients.njk', typed);
     redirect(visit.response, `/audit/patients/${pseudonym}`);
   };
+}
+
+/** The fields of a patient's identifier, and the pseudonym or the faults of what was typed. */
+export type PatientFields = {
+  readonly patientSystems: typeof patientSystems;
+  readonly system?: PatientIdentifierSystem;
+  readonly pseudonym?: string;
+  readonly faults?: readonly FormFault[];
+};
+
+/**
+ * Reads the identifier of a patient from a form, and replaces it with a pseudonym at once. For a fault, sets
+ * the status 400.
+ */
+export async function readPatient(
+  visit: Visit,
+  { pseudonyms }: Pick<PagesDependencies, 'pseudonyms'>,
+): Promise<PatientFields> {
+  const form = await readForm(visit, 4096);
+  const value = (form.get('patientValue') ?? '').trim().slice(0, 200);
+  const known = patientSystems.find((system) => system.value === form.get('patientSystem'));
+  if (known === undefined) throw pageNotFound();
+  const fields = { patientSystems, system: known.value };
+  const fault = faultOf(known, value);
+  if (fault === undefined) return { ...fields, pseudonym: pseudonyms.of({ system: known.value, value }) };
+  visit.response.statusCode = 400;
+  return { ...fields, faults: [fault] };
 }
 
 /**
