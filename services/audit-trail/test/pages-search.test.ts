@@ -67,6 +67,18 @@ describe('the search box', () => {
     expect(await pages.search({ q: typed() })).toMatchObject({ status: 303, address: address() });
   });
 
+  it.each([
+    ['harbour 9:10', '?from=2026-03-02T08%3A55&to=2026-03-02T09%3A25&practice=A81001'],
+    ['dbairstow, 4.05pm', '?from=2026-03-02T15%3A50&to=2026-03-02T16%3A20&user=DBairstow'],
+  ])('reads a time after other words as the minutes of today around it: %s', async (q, query) => {
+    expect(await pages.search({ q })).toMatchObject({ status: 303, address: `/audit/${query}#found` });
+  });
+
+  it('reads a time without a day as a time of today', async () => {
+    const { address } = await pages.search({ q: 'pms', 'from-time': '9', 'to-time': '10:30' });
+    expect(address).toBe('/audit/?from=2026-03-02T09%3A00&to=2026-03-02T10%3A30&client=pms#found');
+  });
+
   it('recognises the caller’s own identifier, and encrypts it in the address', async () => {
     const { address } = await pages.search({ q: identifier });
     expect(address).toMatch(/^\/audit\/\?identifier=audit\.[\w-]+#found$/);

@@ -1,5 +1,6 @@
 import { doubtOf } from '@clinical-launch/contracts/coded-identifiers';
 import { withoutUndefined } from '@clinical-launch/contracts/schema';
+import { localDay } from '@clinical-launch/contracts/time';
 import type { PatientPseudonyms } from '@clinical-launch/crypto/patient-pseudonym';
 import type { Sealer } from '@clinical-launch/crypto/sealing';
 import { criteriaOf, isMeasure } from '../../domain/activity.ts';
@@ -34,7 +35,7 @@ const wordFields = ['q', 'practice', 'user', 'client'] as const;
  */
 export function readSearchForm(
   form: URLSearchParams,
-  { sealer, timeZone, pseudonyms }: Sealing & Zone & { readonly pseudonyms: PatientPseudonyms },
+  { sealer, timeZone, now, pseudonyms }: Sealing & Zone & Now & { readonly pseudonyms: PatientPseudonyms },
 ) {
   const address = new URLSearchParams();
   const typed = (name: string) => (form.get(name) ?? '').trim().slice(0, maxLength);
@@ -43,7 +44,7 @@ export function readSearchForm(
   };
   const words = Object.fromEntries(
     wordFields.map((name) => [name, typed(name)]).filter(([, text]) => text !== ''),
-  ) as TypedWords;
+  ) as Partial<Record<(typeof wordFields)[number], string>>;
   const patientValue = typed('patientValue');
   if (patientValue !== '')
     put('patient', pseudonyms.of({ system: typed('patientSystem'), value: patientValue }));
@@ -53,8 +54,11 @@ export function readSearchForm(
   put('group', typed('group'));
   put('outcome', typed('outcome'));
   if (reasonForm.test(typed('reason'))) put('reason', typed('reason'));
-  const from = typedTime(form, 'from', '00:00');
-  const to = typedTime(form, 'to', '23:59');
+  const today = localDay(now, timeZone);
+  const around = minutesAround(words, today);
+  if (around !== undefined) words.q = around.q;
+  const from = typedTime(form, 'from', { otherwise: '00:00', today }) || (around?.from ?? '');
+  const to = typedTime(form, 'to', { otherwise: '23:59', today }) || (around?.to ?? '');
   put('from', from);
   put('to', to);
   const faults: readonly FormFault[] = [
@@ -79,15 +83,30 @@ function numberFaults(value: string): FormFault[] {
     : [];
 }
 
+const aroundMinutes = 15;
+
+/** Reads a time of today after other words, as in `elm 9:10`, as the minutes around it. */
+function minutesAround({ q = '' }: TypedWords, today: string) {
+  const [, others = '', time = ''] = /^(.+?),?\s+(\d{1,2}[:.]\d\d(?:\s*[ap]\.?m\.?)?)$/i.exec(q) ?? [];
+  const at = Date.parse(`${today}T${clockTime(time, '')}:00Z`);
+  if (Number.isNaN(at)) return undefined;
+  const minute = (minutes: number) => new Date(at + minutes * minuteMs).toISOString().slice(0, 16);
+  return { q: others, from: minute(-aroundMinutes), to: minute(aroundMinutes) };
+}
+
 /**
  * Returns a typed day and time as `2026-03-02T16:05`, or an empty text if nothing was typed. A missing time
- * becomes `otherwise`.
+ * becomes `otherwise`, and a missing day is today.
  */
-function typedTime(form: URLSearchParams, name: string, otherwise: string): string {
+function typedTime(
+  form: URLSearchParams,
+  name: string,
+  { otherwise, today }: { readonly otherwise: string; readonly today: string },
+): string {
   const part = (field: string) => (form.get(`${name}-${field}`) ?? '').trim().slice(0, 10);
   const [day, month, year] = [part('day'), part('month'), part('year')];
   const time = part('time');
-  if (`${day}${month}${year}${time}` === '') return '';
+  if (`${day}${month}${year}` === '') return time === '' ? '' : `${today}T${clockTime(time, otherwise)}`;
   return `${year}-${twoDigits(month)}-${twoDigits(day)}T${clockTime(time, otherwise)}`;
 }
 

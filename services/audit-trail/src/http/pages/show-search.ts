@@ -79,9 +79,9 @@ export function exportSearch(dependencies: PagesDependencies): Handler<Visit> {
  */
 export function search(dependencies: PagesDependencies): Handler<Visit> {
   return async (visit) => {
-    const { config, pseudonyms } = dependencies;
+    const { config, pseudonyms, clock } = dependencies;
     const form = await readForm(visit, limitBytes);
-    const typed = readSearchForm(form, { ...config, pseudonyms });
+    const typed = readSearchForm(form, { ...config, pseudonyms, now: clock.now() });
     const { words, address, faults } = typed;
     const hasWords = Object.keys(words).length > 0;
     if (faults.length > 0 || (!hasWords && address.size === 0)) {
