@@ -256,7 +256,7 @@ describe('the search of the audit pages', () => {
     await page.getByLabel('Patient’s number').fill('943 476 5919');
     await page.getByLabel('What happened').selectOption({ label: 'Test requests' });
     await submit(page);
-    await page.getByRole('heading', { name: 'Events, newest first' }).waitFor();
+    await page.getByRole('heading', { name: 'Launches and requests, newest first' }).waitFor();
     expect(await page.getByRole('link', { name: ordered }).count()).toBeGreaterThan(0);
     expect(await page.getByRole('cell', { name: /Tests submitted/ }).count()).toBe(1);
     await open(page, '/audit/?practice=B82017');
@@ -297,7 +297,7 @@ describe('the search of the audit pages', () => {
     await page.getByLabel('User’s name or username').fill('Dr Okonkwo');
     await page.getByLabel('Practice’s name or code').fill('harbour');
     await submit(page);
-    await page.getByRole('heading', { name: 'Events, newest first' }).waitFor();
+    await page.getByRole('heading', { name: 'Launches and requests, newest first' }).waitFor();
     expect(page.url()).toMatch(/practice=B82017&user=a\.okonkwo#found$/);
     expect(await page.getByRole('link', { name: ordered }).count()).toBeGreaterThan(0);
   });
@@ -307,7 +307,7 @@ describe('the search of the audit pages', () => {
     await openMore(page);
     await page.getByLabel('Caller’s own identifier of the launch').fill(originatingId);
     await submit(page);
-    await page.getByRole('heading', { name: 'Events, newest first' }).waitFor();
+    await page.getByRole('heading', { name: 'Launches and requests, newest first' }).waitFor();
     expect(await page.getByRole('link', { name: unopened }).count()).toBe(1);
     expect(page.url()).toMatch(/identifier=audit\.[\w-]+#found$/);
   });

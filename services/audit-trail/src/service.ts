@@ -18,7 +18,7 @@ import type { PagesDependencies } from './http/pages/visit.ts';
 import { searchByAddress, searchByBody, searchFhir } from './http/search-events.ts';
 import { keepLog } from './keep-log.ts';
 import { createActivity } from './store/activity.ts';
-import { createAuditSearch } from './store/audit-search.ts';
+import { createAuditSearch, createLaunchReader } from './store/audit-search.ts';
 import { createKnownParties } from './store/known-parties.ts';
 import { createOriginatingIds } from './store/originating-ids.ts';
 import { openSchema } from './store/tables.ts';
@@ -57,7 +57,13 @@ export async function auditTrail(
   const byFhir = forReaders(searchFhir(searching));
   const api = { source: '/audit-trail', dialect: problemDialect(config), audit: auditRefusal('events') };
   const fhirApi = { ...api, dialect: fhirDialect, audit: auditRefusal('fhir') };
-  const pages = await openPages(config, { ...searching, parties, readActivity: createActivity(database) });
+  const readLaunches = createLaunchReader(database);
+  const pages = await openPages(config, {
+    ...searching,
+    parties,
+    readLaunches,
+    readActivity: createActivity(database),
+  });
   return {
     name: 'audit-trail',
     ...pages,

@@ -44,6 +44,32 @@ describe('a search', () => {
   });
 });
 
+describe('the results', () => {
+  it('have one row for each launch, with its outcome and the matching events inside', async () => {
+    const [launch, at] = [randomUUID(), (second: number) => `2026-03-02T00:00:0${second}.000Z`];
+    const refused = { status: 410, reason: 'token_used' };
+    await pages.store(
+      aLaunch(launch, { time: at(1) }),
+      anEvent('launch.token.redeemed.v1', { correlationId: launch, time: at(2) }),
+      anEvent('launch.token.refused.v1', { correlationId: launch, time: at(3), data: refused }),
+    );
+    const rowOf = async (query: string) => {
+      const { html } = await pages.open(`/audit/?user=DBairstow&${query}`);
+      return html.split('<tr').filter((row) => row.includes(`/audit/launches/${launch}`));
+    };
+    for (const [query, count] of [
+      ['from=2026-03-02T00:00&to=2026-03-02T00:00', '3 matching events'],
+      ['outcome=refused', '1 matching event'],
+    ] as const) {
+      const [row = '', ...more] = await rowOf(query);
+      expect(more).toEqual([]);
+      expect(row).toContain('The launch was opened, but a later request was refused');
+      expect(row).toMatch(new RegExp(`>${count}<`));
+      expect(row.match(/<li>/g)).toHaveLength(Number(count[0]));
+    }
+  });
+});
+
 describe('the search box', () => {
   it.each([
     [

@@ -13,7 +13,7 @@ import { onEvent } from '../src/consumers/on-event.ts';
 import { auditPages } from '../src/http/pages/endpoints.ts';
 import { createSessions } from '../src/http/pages/session.ts';
 import { createActivity } from '../src/store/activity.ts';
-import { createAuditSearch } from '../src/store/audit-search.ts';
+import { createAuditSearch, createLaunchReader } from '../src/store/audit-search.ts';
 import { createAuditStore } from '../src/store/audit-store.ts';
 import { createKnownParties } from '../src/store/known-parties.ts';
 import { openSchema } from '../src/store/tables.ts';
@@ -39,6 +39,7 @@ export async function startPages() {
     parties,
     pseudonyms,
     search: createAuditSearch(database),
+    readLaunches: createLaunchReader(database),
     readActivity: createActivity(database),
     config: {
       publicUrl: origin,

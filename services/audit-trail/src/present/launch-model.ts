@@ -52,6 +52,28 @@ export function presentLaunch({ guid, entries, now, write, isCut, patient }: Lau
   };
 }
 
+/** A launch or a request among the results of a search. */
+type FoundLaunch = {
+  readonly guid: string;
+  /** All its events, and those of them that match the search, newest first. */
+  readonly entries: readonly AuditEntry[];
+  readonly matching: readonly AuditEntry[];
+};
+
+/** Returns the model for a row of results: the outcome of a launch or request, with the matching events. */
+export function presentFound({ guid, entries, matching }: FoundLaunch, now: number, write: WriteTime) {
+  const [newest] = matching;
+  return {
+    guid,
+    time: newest && write(newest.time),
+    verdict: verdictOf(entries, now),
+    parties: partiesOf(inOrder(entries)),
+    events: matching.map((entry) => presentEntry(entry, write)),
+    isOne: entries.length === 1,
+    href: `/audit/launches/${guid}`,
+  };
+}
+
 /** Returns whether the launch and each submitted order contain the pseudonym of a patient. */
 function compare(ordered: readonly AuditEntry[], patient: string) {
   const orders = ordered.filter(({ type }) => type === 'order.submitted.v1');

@@ -49,6 +49,20 @@ export function createAuditSearch(database: AuditDatabase): SearchAudit {
   };
 }
 
+/** Reads the events of launches and requests by their GUIDs, newest first, up to `limit` events in all. */
+export type ReadLaunches = (guids: readonly string[], limit: number) => Promise<readonly AuditEntry[]>;
+
+/** Creates the reader of whole launches. */
+export function createLaunchReader(database: AuditDatabase): ReadLaunches {
+  return async (guids, limit) => {
+    const arm = (column: Column) => sql<Row>`(select ${columns} from audit_trail.audit_event e
+      where ${columnOf('e', column)} = any(${[...guids]}::uuid[]) order by e.time desc, e.sequence desc limit ${limit})`;
+    const { rows } = await sql<Row>`${arm('correlation_id')} union ${arm('launch_id')}
+      order by time desc, sequence desc limit ${limit}`.execute(database);
+    return rows.map(entryOf);
+  };
+}
+
 /**
  * Forces the planner to scan indexes in order of time until a page is full. By default it intersects bitmaps
  * of whole months, which takes up to half a second. Only the index of order references needs bitmaps.

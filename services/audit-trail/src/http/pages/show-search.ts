@@ -3,9 +3,10 @@ import { readForm } from '@clinical-launch/http/body';
 import type { Handler } from '@clinical-launch/http/endpoint';
 import { queryOf } from '@clinical-launch/http/request-target';
 import { activityMeasures } from '../../domain/activity.ts';
-import { cursorText } from '../../domain/audit-entry.ts';
+import { type AuditEntry, cursorText } from '../../domain/audit-entry.ts';
 import { eventGroups } from '../../domain/event-words.ts';
-import { presentEntry, shortPseudonym } from '../../present/entry-model.ts';
+import { shortPseudonym } from '../../present/entry-model.ts';
+import { presentFound } from '../../present/launch-model.ts';
 import { pagesOf } from '../../work/read-pages.ts';
 import { type Meaning, recogniseWords, type TypedWords } from '../../work/recognise-words.ts';
 import { sendLines } from '../search-events.ts';
@@ -23,6 +24,8 @@ import { patientSystems } from './show-patients.ts';
 import { type PagesDependencies, recordVisit, show, type Visit } from './visit.ts';
 
 const pageSize = 50;
+/** More events than the launches of a page usually have. */
+const mostEvents = 2000;
 const limitBytes = 16 * 1024;
 
 /**
@@ -31,7 +34,7 @@ const limitBytes = 16 * 1024;
  */
 export function showSearch(dependencies: PagesDependencies): Handler<Visit> {
   return async (visit) => {
-    const { config, clock, search, write } = dependencies;
+    const { config, clock, search, readLaunches, write } = dependencies;
     const query = queryOf(visit.request);
     const searched = readSearchAddress(query, { ...config, now: clock.now() });
     const { names, after, unreadable } = searched;
@@ -44,11 +47,16 @@ export function showSearch(dependencies: PagesDependencies): Handler<Visit> {
     await recordVisit(visit, dependencies, searched);
 
     const { entries, next } = await search(searched.criteria, { after, limit: pageSize });
+    const found = Map.groupBy(entries, launchOf);
+    const events = Map.groupBy(await readLaunches([...found.keys()], mostEvents), launchOf);
     query.delete('after');
     showForm(visit, dependencies, query, {
       isSearched: true,
       isLater: after !== undefined,
-      entries: entries.map((entry) => presentEntry(entry, write)),
+      launches: [...found].map(([guid, matching]) =>
+        // Without all its events, the outcome is that of the matching events.
+        presentFound({ guid, matching, entries: events.get(guid) ?? matching }, clock.now(), write),
+      ),
       newest: `/audit/?${query.toString()}#found`,
       exported: `/audit/export?${query.toString()}`,
       ...(next === undefined ? {} : { older: `/audit/?${query.toString()}&after=${cursorText(next)}#found` }),
@@ -115,6 +123,9 @@ function hrefOf(address: URLSearchParams, { parameters }: Meaning): string {
   for (const [name, value] of Object.entries(parameters)) query.set(name, value);
   return `/audit/?${query.toString()}#found`;
 }
+
+/** Returns the GUID of the launch that an event belongs to, or of its request. */
+const launchOf = ({ launchId, correlationId }: AuditEntry): string => launchId ?? correlationId;
 
 function showForm(
   visit: Visit,

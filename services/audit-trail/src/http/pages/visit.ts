@@ -7,7 +7,7 @@ import type { Clock } from '@clinical-launch/runtime/clock';
 import type { AuditPagesConfig } from '../../pages-config.ts';
 import type { WriteTime } from '../../present/written-time.ts';
 import type { ReadActivity } from '../../store/activity.ts';
-import type { SearchAudit } from '../../store/audit-search.ts';
+import type { ReadLaunches, SearchAudit } from '../../store/audit-search.ts';
 import type { KnownParties } from '../../store/known-parties.ts';
 import { recordSearch } from '../audit-reader.ts';
 import type { EndedSessions, Staff } from './session.ts';
@@ -18,6 +18,7 @@ export type PagesDependencies = {
   readonly pages: Pages;
   readonly events: Outbox;
   readonly search: SearchAudit;
+  readonly readLaunches: ReadLaunches;
   readonly readActivity: ReadActivity;
   readonly parties: Pick<KnownParties, 'users' | 'practices'>;
   readonly pseudonyms: PatientPseudonyms;
