@@ -165,7 +165,7 @@ describe('the page of a launch', () => {
     const { guid, html } = await pageOf(refused(faults));
     const box = html.slice(html.indexOf('id="faults"'), html.indexOf('</section>'));
     expect(textOf(`<main ${box}</main>`)).toContain(
-      'contained[1].name[0].use required the whole body structure',
+      'contained[1].name[0].use is missing the whole body has the wrong structure',
     );
     expect(/<pre[^>]*>([^<]*)</.exec(box)?.[1]).toBe(
       [

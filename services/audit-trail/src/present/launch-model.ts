@@ -1,3 +1,4 @@
+import type { FaultCode } from '@clinical-launch/contracts/fault';
 import { type AuditEntry, factOf, listOf, numberOf } from '../domain/audit-entry.ts';
 import { launchTypes } from '../domain/audit-row.ts';
 import {
@@ -87,6 +88,24 @@ function compare(ordered: readonly AuditEntry[], patient: string) {
   ];
 }
 
+const isFaultCode = (code: string): code is FaultCode => Object.hasOwn(faultWords, code);
+
+/** What is wrong at the place of a fault. docs/reference/errors.md explains each code. */
+const faultWords: Readonly<Record<FaultCode, string>> = {
+  structure: 'has the wrong structure',
+  required: 'is missing',
+  value: 'has a value that is not allowed',
+  invariant: 'does not fit the rest of the request',
+  'code-invalid': 'has a code that is not allowed',
+  'too-long': 'is too long',
+  duplicate: 'was sent twice with different values',
+  'multiple-matches': 'fits several resources',
+  'not-found': 'refers to something that is not in the request',
+  'not-supported': 'has a value that the platform does not support',
+  'business-rule': 'was not agreed with this client',
+  'too-costly': 'is too large',
+};
+
 /** Returns the faults of the last refused payload, and a text about them for the supplier. */
 function presentFaults(ordered: readonly AuditEntry[], guid: string) {
   const refused = ordered.findLast((entry) => payloadFaultsOf(entry).length > 0);
@@ -103,7 +122,11 @@ function presentFaults(ordered: readonly AuditEntry[], guid: string) {
   ];
   // Omits the last line for other APIs, because only the launch API has an endpoint that validates payloads.
   const text = refused.type === 'launch.url.refused.v1' ? lines : lines.slice(0, -1);
-  return { faults, forSupplier: text.join('\n') };
+  const worded = faults.map(({ path, code }) => ({
+    path,
+    what: isFaultCode(code) ? faultWords[code] : code,
+  }));
+  return { faults: worded, forSupplier: text.join('\n') };
 }
 
 /** Returns the parties of a launch, each from the first event that contains it. */
