@@ -130,7 +130,7 @@ class TellingClient implements PostgresPoolClient {
     if (typeof query !== 'string') throw new TypeError('Streaming results is not supported');
     return this.#client.query<Row>(query, parameters).catch((error: unknown) => {
       const reported = asStorageError(error);
-      this.#isLost ||= reported !== error;
+      this.#isLost ||= reported !== error && !isTimeout(error);
       throw reported;
     });
   }
@@ -152,16 +152,19 @@ function rejectAsStorageError(error: unknown): never {
  */
 const unavailableState = /^(08|53|57P0|25P0[34])/;
 
+/** A statement that exceeds its timeout shows that the server is overloaded. Its connection stays usable. */
+const isTimeout = (error: unknown) => error instanceof pg.DatabaseError && error.code === '57014';
+
 /**
- * Converts an error of a pg connection for callers of the storage. If the server caused it, returns
+ * Converts an error of a pg connection for callers of the storage. If the server or its load caused it, returns
  * `StorageUnavailable`. If the statement caused it, returns the error itself without values (23505 unique
- * violation, 40001 serialization failure, 57014 and 55P03 timeouts of the statement).
+ * violation, 40001 serialization failure, 55P03 lock timeout).
  */
 function asStorageError(error: unknown): unknown {
   if (error instanceof StorageUnavailable || error instanceof TypeError) return error;
   // An error that is no DatabaseError means that the server did not answer. Most of these errors have no
   // code.
   const isAnswer = error instanceof pg.DatabaseError;
-  const isAtFault = isAnswer && !unavailableState.test(error.code ?? '');
+  const isAtFault = isAnswer && !isTimeout(error) && !unavailableState.test(error.code ?? '');
   return isAtFault ? withoutValues(error) : new StorageUnavailable(error);
 }

@@ -3,8 +3,8 @@ import { errorCode } from '@clinical-launch/runtime/logged-error';
 import type { DatabaseConnection } from 'kysely';
 
 /**
- * Thrown if the database cannot be reached, ended the connection, or has no space left. The transaction was
- * rolled back. If the connection was lost during `commit`, the transaction may instead have been committed.
+ * Thrown if the database cannot be reached, ended the connection, has no space left, or was too slow for a
+ * statement. The transaction was rolled back. If the connection was lost during `commit`, the transaction may instead have been committed.
  */
 export class StorageUnavailable extends Unavailable {
   constructor(cause: unknown) {

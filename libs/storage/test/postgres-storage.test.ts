@@ -142,11 +142,14 @@ describe('a query of the PostgreSQL storage', () => {
     return database;
   }
 
-  it('is cancelled after the statement timeout, and its connection is reused', async () => {
+  it('is cancelled after the statement timeout, is answered as unavailable, and its connection is reused', async () => {
     const database = await openTable({ statementTimeoutMs: 1000, poolSize: 1 });
     const pid = () => sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(database);
     const before = await pid();
-    await expect(sql`select pg_sleep(30)`.execute(database)).rejects.toMatchObject({ code: '57014' });
+    await expect(sql`select pg_sleep(30)`.execute(database)).rejects.toMatchObject({
+      name: 'StorageUnavailable',
+      cause: { code: '57014' },
+    });
     expect((await pid()).rows).toEqual(before.rows);
   });
 
