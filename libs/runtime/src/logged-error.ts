@@ -12,7 +12,8 @@ export type LoggedError = {
   /** The first errors of an AggregateError. */
   readonly errors?: readonly LoggedError[];
   /**
-   * The names of further fields, without their values: `input` of an invalid URL, `command` of a Redis reply.
+   * The names of further fields, most without their values: `input` of an invalid URL, `command` of a Redis
+   * reply.
    */
   readonly [field: string]: unknown;
 };
@@ -43,7 +44,7 @@ export function describeError(thrown: unknown, depth = 0): LoggedError {
   const fields = Object.keys(thrown).filter((name) => !named.has(name) && /^\w{1,40}$/.test(name));
   const isDeepest = depth >= deepestCause;
   return {
-    ...Object.fromEntries(fields.map((name) => [name, withheld])),
+    ...Object.fromEntries(fields.map((name) => [name, shownOf(name, thrown)])),
     type: typeOf(thrown),
     message: messageOf(thrown),
     stack: framesOf(thrown),
@@ -53,6 +54,14 @@ export function describeError(thrown: unknown, depth = 0): LoggedError {
       ? {}
       : { errors: errors.slice(0, maxErrors).map((one) => describeError(one, depth + 1)) }),
   };
+}
+
+/** Fields that never contain input: how long to wait, and how and where PostgreSQL raised the error. */
+const shown = new Set(['retryAfterSeconds', 'severity', 'routine']);
+
+function shownOf(name: string, error: object): unknown {
+  const value: unknown = shown.has(name) ? Reflect.get(error, name) : undefined;
+  return isCode(value) ? value : withheld;
 }
 
 const named = new Set(['name', 'message', 'stack', 'code', 'cause', 'errors', 'type']);

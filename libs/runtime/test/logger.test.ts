@@ -77,6 +77,9 @@ describe('the log', () => {
     const notDecoded = Object.assign(new URIError(`Failed to decode param '${input}'`), { status: 400 });
     const reply = Object.assign(new Error(`ERR unknown command 'X', with args beginning with: '${input}'`), {
       command: { name: 'set', args: [input] },
+      routine: input,
+      severity: 'ERROR',
+      retryAfterSeconds: 2,
     });
     const causes = new Error('The keys could not be fetched', {
       cause: new AggregateError([notJson, noUrl]),
@@ -89,6 +92,11 @@ describe('the log', () => {
     }
     logger.error(notJson);
     for (const line of lines) expect(line).not.toMatch(/whitfield/i);
+    expect(lines.map((line) => JSON.parse(line))).toContainEqual(
+      expect.objectContaining({
+        err: expect.objectContaining({ command: '[redacted]', severity: 'ERROR', retryAfterSeconds: 2 }),
+      }),
+    );
     expect(lines.map((line) => JSON.parse(line))).toContainEqual(
       expect.objectContaining({
         err: expect.objectContaining({ type: 'TypeError', code: 'ERR_INVALID_URL' }),
