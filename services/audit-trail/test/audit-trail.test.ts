@@ -159,7 +159,7 @@ describe('each search', () => {
 describe('authorization', () => {
   const path = `/audit/events?correlationId=${randomUUID()}`;
 
-  it('fails with 401 if the token is missing or invalid, or 403 if it lacks audit.read, both without a body', async () => {
+  it('fails with 401 if the token is missing or invalid, or 403 if it lacks audit.read, both without a body, and is recorded', async () => {
     const tokens: [number, string][] = [
       [401, ''],
       [401, 'not.a.token'],
@@ -170,7 +170,11 @@ describe('authorization', () => {
     for (const [status, token] of tokens) {
       const response = await ask(path, { token });
       expect([response.status, await response.text()]).toEqual([status, '']);
-      expect(response.headers.get('x-correlation-id')).toMatch(/^[0-9a-f-]{36}$/);
+      const id = response.headers.get('x-correlation-id');
+      await audit.bus.idle();
+      expect(audit.published.filter(({ correlationid }) => correlationid === id)).toMatchObject([
+        { type: 'audit.refused.v1', data: { status, interface: 'events' } },
+      ]);
     }
   });
 

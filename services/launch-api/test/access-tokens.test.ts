@@ -57,6 +57,15 @@ describe('a request without a valid token', () => {
     },
   );
 
+  it('is answered with 401 for a valid token with the scheme DPoP, which this API does not accept', async () => {
+    const Authorization = `DPoP ${await api.issuer.sign()}`;
+    const response = await fetch(api.url, { method: 'POST', headers: { Authorization } });
+    expect(response.status).toBe(401);
+    expect(response.headers.get('www-authenticate')).toContain(
+      'the Authorization header has no Bearer token',
+    );
+  });
+
   const claimFaults: [string, string, () => Record<string, unknown>][] = [
     [
       'that expired longer ago than the clock tolerance',

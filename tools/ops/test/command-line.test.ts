@@ -75,6 +75,7 @@ describe('clinical-launch', () => {
     [['dead-letters', 'toString'], "error: unknown command 'toString'"],
     [['migrate', 'extra'], "error: too many arguments for 'migrate'. Expected 0 arguments but got 1: extra."],
     [['registry', 'add-pms', '--realm'], "error: option '--realm <realm>' argument missing"],
+    [['launches', 'end', '--user', 'a', '--by', ''], '--by must not be empty'],
   ])('prints one line and exits with 2 for %j', async (args, line) => {
     expect(await run(...args)).toEqual({ code: 2, output: '', errors: `${line}\n` });
   });
