@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { createRedisLab } from '@clinical-launch/testing/redis/redis-lab';
+import { runsOf } from '@clinical-launch/testing/runs';
 import { anEvent } from '@clinical-launch/testing/ticket-fixtures';
 import { afterAll, expect, it } from '@jest/globals';
 import fc from 'fast-check';
@@ -301,6 +302,6 @@ it('tickets, chains and names have the same outcomes and events in Redis and in 
       );
       expect(inShards).toEqual(inOrder);
     }),
-    { numRuns: Number(process.env['MODEL_RUNS'] ?? 300) },
+    { numRuns: runsOf(3000) },
   );
 });

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { findFreePort } from '../servers/private-server.ts';
+import { redisProgram } from '../servers/redis.ts';
 import { until } from '../until.ts';
 
 /** A private `redis-server` in its own directory. */
@@ -112,7 +113,7 @@ export async function startRedisSentinel(): Promise<RedisSentinels> {
       'sentinel failover-timeout primary 5000',
     ].join('\n'),
   );
-  const child = spawn('redis-server', [file, '--sentinel'], { stdio: 'ignore' });
+  const child = spawn(redisProgram, [file, '--sentinel'], { stdio: 'ignore' });
   const endWithUs = () => void child.kill('SIGKILL');
   process.once('exit', endWithUs);
   const sentinel = new Redis(port, { retryStrategy: () => 50, maxRetriesPerRequest: null });
@@ -173,14 +174,14 @@ async function run(settings: readonly string[]): Promise<ChildProcess> {
     '--loglevel',
     'notice',
   ];
-  const child = spawn('redis-server', [...fixed, ...settings], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(redisProgram, [...fixed, ...settings], { stdio: ['ignore', 'pipe', 'inherit'] });
   const endWithUs = () => void child.kill('SIGKILL');
   process.once('exit', endWithUs);
   child.once('exit', () => process.off('exit', endWithUs));
   const { promise, resolve, reject } = Promise.withResolvers<ChildProcess>();
   let output = '';
-  child.once('error', (cause) => reject(new Error('Install redis-server to run these tests', { cause })));
-  child.once('exit', () => reject(new Error(`redis-server ended:\n${output}`)));
+  child.once('error', (cause) => reject(new Error(`Install ${redisProgram} to run these tests`, { cause })));
+  child.once('exit', () => reject(new Error(`${redisProgram} ended:\n${output}`)));
   child.stdout.on('data', (chunk: Buffer) => {
     output += chunk.toString();
     if (output.includes('Ready to accept connections')) resolve(child);

@@ -5,6 +5,9 @@ import { findProgram, type ServerKind, startPrivate } from './server-kind.ts';
 /** The settings of production: an append-only file that is flushed every second, and no evicted keys. */
 const settings = ['--appendonly', 'yes', '--appendfsync', 'everysec', '--maxmemory-policy', 'noeviction'];
 
+/** The program of Redis, or of a server that is compatible with it, such as `valkey-server`. */
+export const redisProgram = process.env['REDIS_SERVER'] || 'redis-server';
+
 export const redis = redisWith([]);
 
 /**
@@ -21,7 +24,7 @@ function redisWith(extraSettings: readonly string[]): ServerKind {
     name: 'Redis',
     variable: 'REDIS_URL',
     debianPackage: 'redis-server',
-    findProgram: () => findProgram('redis-server'),
+    findProgram: () => findProgram(redisProgram),
     runProgram: (program) => runRedis(program, allSettings),
     container: {
       image: 'redis:7-alpine',
