@@ -13,7 +13,6 @@ import { sandboxClient, startPortal } from './running-portal.ts';
 
 export type Report = {
   readonly address?: string;
-  readonly isListening: boolean;
   readonly callbacks: readonly {
     readonly id: string;
     readonly kind: string;
@@ -90,9 +89,9 @@ export async function reportOf(visit: Visit): Promise<Report> {
 export const send = (visit: Visit, fields: Readonly<Record<string, string>>, path = '') =>
   visit(`/developers/callbacks${path}`, { method: 'POST', body: new URLSearchParams(fields) });
 
-/** Posts JSON to an address of the page. */
-export const post = (visit: Visit, path: string, body: object) =>
-  visit(`/developers/callbacks${path}`, {
+/** Posts JSON to the page. */
+export const post = (visit: Visit, body: object) =>
+  visit('/developers/callbacks', {
     method: 'POST',
     headers: { 'Content-Type': 'application/json', Accept: 'application/json' },
     body: JSON.stringify(body),

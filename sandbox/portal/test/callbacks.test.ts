@@ -21,14 +21,6 @@ afterEach(() => send(visit, { address: '' }));
 const resultsOf = async (id: string) =>
   (await reportOf(visit)).callbacks.find((one) => one.id === id)?.attempts.map(({ result }) => result);
 
-/** Polls for the next callback, as the command `listen` does. */
-async function handedTo(developer: Visit, signal?: AbortSignal) {
-  const answer = await developer('/developers/callbacks/next', { method: 'POST', ...(signal && { signal }) });
-  const handed: { readonly id: string; readonly headers: Record<string, string>; readonly body: string } =
-    JSON.parse(await answer.text());
-  return handed;
-}
-
 describe('a callback of the platform', () => {
   it('is answered 503 without a receiver, and delivered once the developer enters an address', async () => {
     const document = await portal.order('vendor-a');
@@ -87,14 +79,7 @@ describe('a callback of the platform', () => {
   it('is answered 503 if the receiver does not answer within ten seconds', async () => {
     const receiver = await startReceiver(() => undefined);
     await send(visit, { address: receiver.url });
-    const handed = handedTo(other);
-    await until(async () => (await reportOf(other)).isListening);
-    const answers = [
-      portal.deliver('vendor-a', { id: 'silent' }),
-      portal.deliver('vendor-b', { id: 'abandoned' }),
-    ];
-    expect((await handed).headers['webhook-id']).toBe('abandoned');
-    expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([503, 503]);
+    expect((await portal.deliver('vendor-a', { id: 'silent' })).status).toBe(503);
     expect(await resultsOf('silent')).toEqual(['no answer']);
     await receiver.stop();
   });
@@ -154,8 +139,8 @@ describe('a developer', () => {
         return 400;
       }
     });
-    await post(visit, '', { address: receiver.url });
-    for (const kind of ['valid', 'wrong-signature', 'old', 'duplicate']) await post(visit, '', { kind });
+    await post(visit, { address: receiver.url });
+    for (const kind of ['valid', 'wrong-signature', 'old', 'duplicate']) await post(visit, { kind });
     const [duplicate, old, wrong, valid] = (await reportOf(visit)).callbacks;
     const ids = [valid?.id, 'bad_signature', 'stale', duplicate?.id, duplicate?.id];
     expect([seen, receiver.received.length]).toEqual([ids, 5]);
@@ -192,7 +177,7 @@ describe('a developer', () => {
       true,
       false,
     ]);
-    expect((await post(visit, '', { address })).status).toBe(400);
+    expect((await post(visit, { address })).status).toBe(400);
     expect((await reportOf(visit)).address).toBeUndefined();
   });
 
@@ -200,55 +185,6 @@ describe('a developer', () => {
     for (let count = 0; count < 52; count += 1) await portal.deliver('vendor-a', { id: `many-${count}` });
     const shown = (await reportOf(visit)).callbacks.map(({ id }) => id);
     expect([shown.length, shown[0], shown.at(-1)]).toEqual([50, 'many-51', 'many-2']);
-  });
-});
-
-describe('the command listen', () => {
-  it('receives no callback by GET, which a link of another website could send, or from a foreign form', async () => {
-    expect((await visit('/developers/callbacks/next')).status).toBe(405);
-    const foreign = { method: 'POST', headers: { 'Sec-Fetch-Site': 'cross-site' } };
-    expect((await visit('/developers/callbacks/next', foreign)).status).toBe(403);
-    expect((await reportOf(visit)).isListening).toBe(false);
-  });
-
-  it('receives no callback of another client, and none after it closed its connection', async () => {
-    const stopping = new AbortController();
-    const waiting = handedTo(other, stopping.signal);
-    await until(async () => (await reportOf(other)).isListening);
-    await send(visit, { kind: 'valid' });
-    stopping.abort();
-    await expect(waiting).rejects.toThrow('aborted');
-    await until(async () => !(await reportOf(other)).isListening);
-    expect((await portal.deliver('vendor-b', { id: 'unheard' })).status).toBe(503);
-    const [unheard] = (await reportOf(other)).callbacks;
-    expect(unheard).toMatchObject({ id: 'unheard', attempts: [{ receiver: 'none', result: 'no receiver' }] });
-  });
-
-  it('receives callbacks instead of the entered address, and answers the platform with its status', async () => {
-    const receiver = await startReceiver();
-    await send(visit, { address: receiver.url });
-    const waiting = handedTo(visit);
-    await until(async () => (await reportOf(visit)).isListening);
-    const answered = portal.deliver('vendor-a', { id: 'listened', body: '{"a": "é"}' });
-    const { id, headers, body } = await waiting;
-    expect(portal.verify.bind(undefined, { headers, body: Buffer.from(body) })).toThrow('no order document');
-    expect((await post(other, `/${id}/answer`, { status: 200 })).status).toBe(404);
-    expect((await post(visit, `/${id}/answer`, { status: 99 })).status).toBe(400);
-    expect((await post(visit, `/${id}/answer`, { status: 202 })).status).toBe(204);
-    expect((await answered).status).toBe(202);
-    expect((await post(visit, `/${id}/answer`, { status: 202 })).status).toBe(404);
-    expect([await resultsOf('listened'), receiver.received]).toEqual([[202], []]);
-    await receiver.stop();
-  });
-
-  it('receives each callback in one process only', async () => {
-    const [first, second] = [handedTo(visit), handedTo(visit)];
-    await until(async () => (await reportOf(visit)).isListening);
-    const deliveries = [portal.deliver('vendor-a', { id: 'one' }), portal.deliver('vendor-a', { id: 'two' })];
-    const handed = await Promise.all([first, second]);
-    expect(new Set(handed.map(({ headers }) => headers['webhook-id']))).toEqual(new Set(['one', 'two']));
-    for (const { id } of handed) await post(visit, `/${id}/answer`, {});
-    expect((await Promise.all(deliveries)).map(({ status }) => status)).toEqual([503, 503]);
   });
 });
 

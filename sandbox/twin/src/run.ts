@@ -37,7 +37,6 @@ export async function runTwin(args: readonly string[]): Promise<number | undefin
   const { example } = conformanceRun;
   const group = { summary: 'Judges a client', example: `run ${example}` };
   add(addGroup(program, 'conformance', group), 'run', conformanceRun);
-  add(program, 'listen', listen);
   try {
     // Without a command, starts the twin.
     const isStart = /^(?!-h$|--help$|-V$|--version$)(?:-|$)/.test(args[0] ?? '');
@@ -104,17 +103,4 @@ const conformanceRun: Command = {
     option('host', 'address', 'The address to listen on. Default: 127.0.0.1'),
   ],
   run: async (given, words) => (await import('./conformance.ts')).conformanceRun(given, words),
-};
-
-const listen: Command = {
-  summary: 'Passes the callbacks of a sandbox client to this machine, until you stop it.',
-  example: '--client my-pms --url https://launch.example --forward-to http://localhost:9000/callbacks',
-  options: [
-    option('client', 'id', 'The client id. Its secret is in the environment variable CLIENT_SECRET'),
-    option('url', 'origin', 'The address of the platform'),
-    option('forward-to', 'url', 'Your address for callbacks, such as http://localhost:9000/callbacks'),
-    option('realm', 'name', 'The realm of the client. Default: demo'),
-    option('audience', 'uri', 'The audience of access tokens. Default: api://clinical-launch'),
-  ],
-  run: async (given) => (await import('./listen.ts')).listen(given),
 };

@@ -45,13 +45,6 @@ describe('clinical-launch-twin', () => {
     [['conformance', 'run', '--client', 'a', '--protocol', 'host'], '--protocol must be pms or partner'],
     [['conformance', 'run', '--client', 'a', '--protocol', 'partner'], 'A partner needs --redirect-uri'],
     [['conformance', 'run', '--client', 'a', '--expect', main], 'main.ts cannot be read'],
-    [['listen'], '--client is required'],
-    [['listen', '--client', 'a', '--url', 'x'], '--url must be the address of the platform'],
-    [['listen', '--client', 'a', '--url', 'http://x'], '--forward-to must be an http or https address'],
-    [
-      ['listen', '--client', 'a', '--url', 'http://x', '--forward-to', 'http://y'],
-      'Set the environment variable CLIENT_SECRET',
-    ],
   ])('exits with 2 for the arguments %j', (args, message) => {
     expect(run(...args)).toEqual({ status: 2, stdout: '', stderr: expect.stringContaining(message) });
   });

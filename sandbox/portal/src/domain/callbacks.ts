@@ -2,16 +2,13 @@ import { hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { signatureHeaders } from '@clinical-launch/crypto/webhook-signature';
 
-/** The time limit of a receiver's answer in milliseconds. It includes the wait for the next poll. */
-export const answerMs = 10_000;
-
 export const testKinds = ['valid', 'wrong-signature', 'old', 'duplicate'] as const;
 export type TestKind = (typeof testKinds)[number];
 
 export type Attempt = {
   /** Milliseconds since 1970. */
   readonly at: number;
-  /** `listen`, or the address of the developer. Absent if the client had no receiver. */
+  /** The address of the developer. Absent if the client had no receiver. */
   readonly receiver?: string;
   /** The status of the answer. Absent if there was no answer. */
   readonly status?: number;

@@ -7,7 +7,7 @@ import { optionalText, Type } from '@clinical-launch/contracts/type';
 import { redirect, sendJson, sendStatus } from '@clinical-launch/http/answer';
 import { readBytes } from '@clinical-launch/http/body';
 import { type Endpoint, textParameter } from '@clinical-launch/http/endpoint';
-import { ServiceError, tooMany } from '@clinical-launch/http/errors';
+import { ServiceError } from '@clinical-launch/http/errors';
 import { type Attempt, addressFault, findSignature, isSigned, testKinds } from '../domain/callbacks.ts';
 import type { Forwarding } from './forward-callback.ts';
 import { wantsPage } from './pages.ts';
@@ -42,7 +42,6 @@ export function callbacks(
         answer(visit, portal);
       },
     }),
-    ...awaitCallbacks(portal),
     receiveCallback(portal, forwarding, runs),
   ];
 }
@@ -93,10 +92,9 @@ function answer(visit: ClientVisit, portal: Developers): void {
 }
 
 /** Returns the callbacks of a client and their attempts. Omits the bodies, which contain patient data. */
-function reportOf({ client: { clientId } }: ClientVisit, { callbacks: recorded, listeners }: Developers) {
+function reportOf({ client: { clientId } }: ClientVisit, { callbacks: recorded }: Developers) {
   return {
     address: recorded.addressOf(clientId),
-    isListening: listeners.isListening(clientId),
     callbacks: recorded
       .list(clientId)
       .map(({ id, kind, attempts }) => ({ id, kind, attempts: attempts.map(attemptShown) })),
@@ -108,43 +106,6 @@ const attemptShown = ({ at, receiver = 'none', status, refusal }: Attempt) => ({
   receiver,
   result: status ?? refusal ?? (receiver === 'none' ? 'no receiver' : 'no answer'),
 });
-
-const answerSchema = compileSchema(
-  closedObject({ status: Type.Optional(Type.Integer({ minimum: 200, maximum: 599 })) }),
-);
-
-/**
- * Creates the endpoints of the command `listen`. The command polls for the next callback of its client with
- * POST, because a link of another website could send a GET and so take the callback. The command reports the
- * status that the developer's system answered, or no status if the system did not answer.
- */
-const awaitCallbacks = (portal: Developers): readonly Endpoint[] => {
-  const { listeners } = portal;
-  return [
-    portal.ofClient('/developers/callbacks/next', {
-      async POST({ response, client: { clientId } }) {
-        if (listeners.isFull(clientId))
-          throw tooMany(5000, { message: 'Too many commands listen for this client. Stop one of them' });
-        const closed = new AbortController();
-        response.once('close', () => closed.abort());
-        const handed = await listeners.next(clientId, closed.signal);
-        if (handed === undefined) sendStatus(response, 204);
-        else sendJson(response, handed);
-      },
-    }),
-    portal.ofClient('/developers/callbacks/:id/answer', {
-      async POST(visit) {
-        const { status } = await readMembers(visit, answerSchema);
-        if (!listeners.answer(visit.client.clientId, textParameter(visit, 'id'), status))
-          throw new ServiceError({
-            code: 'not_found',
-            message: 'No callback with this id waits for an answer',
-          });
-        sendStatus(visit.response, 204);
-      },
-    }),
-  ];
-};
 
 const maxCallbackBytes = 1024 * 1024;
 const retryAfterSeconds = 5;

@@ -9,17 +9,20 @@ import { openCallbackSecrets, signatureHeaders } from '@clinical-launch/crypto/w
 import { ServiceError } from '@clinical-launch/http/errors';
 import { OutboundError } from '@clinical-launch/http/outbound-error';
 import { createOutboundFetch, type OutboundFetch } from '@clinical-launch/http/outbound-fetch';
-import { type Attempt, answerMs, type Callback, type Message, type TestKind } from '../domain/callbacks.ts';
+import { type Attempt, type Callback, type Message, type TestKind } from '../domain/callbacks.ts';
 import type { SandboxClient } from '../domain/sandbox-clients.ts';
 import type { Developers } from './portal.ts';
+
+/** The time limit of a receiver's answer in milliseconds. */
+const answerMs = 10_000;
 
 export type Forwarding = ReturnType<typeof createForwarding>;
 
 /**
- * Creates the functions that send callbacks to the receiver of a client. The receiver is a running `listen`
- * command, or else the address that the developer entered.
+ * Creates the functions that send callbacks to the receiver of a client. The receiver is the address
+ * that the developer entered.
  */
-export function createForwarding({ config, clock, sealers, callbacks, listeners }: Developers) {
+export function createForwarding({ config, clock, sealers, callbacks }: Developers) {
   const fetchOutbound = createOutboundFetch({ allowedNetworks: config.allowedNetworks, timeoutMs: answerMs });
   const pathOf = (clientId: string) => `/developers/callbacks/${encodeURIComponent(clientId)}`;
 
@@ -31,10 +34,6 @@ export function createForwarding({ config, clock, sealers, callbacks, listeners 
     callback === undefined ? [] : openCallbackSecrets(callback, sealers.callback, clock.now());
 
   const attempt = async (clientId: string, message: Message): Promise<Partial<Attempt>> => {
-    if (listeners.isListening(clientId)) {
-      const status = await listeners.hand(clientId, message);
-      return { receiver: 'listen', ...(status !== undefined && { status }) };
-    }
     const address = callbacks.addressOf(clientId);
     return address === undefined ? {} : post(fetchOutbound, address, message);
   };
@@ -73,8 +72,7 @@ export function createForwarding({ config, clock, sealers, callbacks, listeners 
       ),
 
     /** Returns true if a message to the client has a receiver now. */
-    hasReceiver: ({ clientId }: SandboxClient) =>
-      listeners.isListening(clientId) || callbacks.addressOf(clientId) !== undefined,
+    hasReceiver: ({ clientId }: SandboxClient) => callbacks.addressOf(clientId) !== undefined,
 
     /** Sends a test callback. @throws ServiceError 400 if the client has no secret */
     async sendTest(client: SandboxClient, kind: TestKind): Promise<void> {

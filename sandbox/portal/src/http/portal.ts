@@ -17,7 +17,6 @@ import { followRegistry, type RegistrySource } from '@clinical-launch/trust/regi
 import type { DeveloperPortalConfig } from '../config.ts';
 import { credentialsOf, type SandboxClient, sandboxClientsOf } from '../domain/sandbox-clients.ts';
 import { createCallbacks } from '../store/callbacks.ts';
-import { createListeners } from '../store/listeners.ts';
 import { createSessions, type DeveloperSession, type Sessions } from '../store/sessions.ts';
 import { createDialect, createShow } from './pages.ts';
 
@@ -76,7 +75,6 @@ export function createDevelopers<Known extends ClientVisit>({
     ...options,
     show,
     callbacks: createCallbacks(),
-    listeners: createListeners(),
 
     /** Creates an endpoint for everybody. */
     open: (path: string, methods: Partial<Record<'GET' | 'POST', Handler>>): Endpoint =>
