@@ -20,7 +20,10 @@ function demoSecretHash(clientId: string): string {
 }
 
 /** Returns whether a client has the public secret of the demo client with the same id. */
-export const hasDemoSecret = ({ clientId, secrets }: RegisteredClient): boolean =>
+export const hasDemoSecret = ({
+  clientId,
+  secrets,
+}: Pick<RegisteredClient, 'clientId' | 'secrets'>): boolean =>
   secrets.some(({ sha256 }) => sha256 === demoSecretHash(clientId));
 
 const demoClients = [

@@ -1,6 +1,7 @@
 import { listen } from '@clinical-launch/http/server';
 import { until } from '@clinical-launch/testing/until';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { formOf } from './forms.ts';
 import { startPortal } from './running-portal.ts';
 
 let portal: Awaited<ReturnType<typeof startPortal>>;
@@ -15,6 +16,13 @@ const addressFor = async (clientId: string) => {
   const { url }: { readonly url: string } = JSON.parse(await answer.text());
   return url;
 };
+
+const sendForm = (fields: Readonly<Record<string, string>>, headers: Readonly<Record<string, string>> = {}) =>
+  fetch(`${portal.url}/developers/session`, {
+    ...formOf(fields),
+    headers: { Accept: 'text/html', ...headers },
+    redirect: 'manual',
+  });
 
 describe('the developer portal', () => {
   it('shows on its start page how to sign in', async () => {
@@ -73,6 +81,58 @@ describe('the developer portal', () => {
       403,
       expect.objectContaining({ title: expect.stringContaining('Ask the operator for a sandbox client') }),
     ]);
+  });
+
+  it('opens the session of a client with a public secret after a button and one click', async () => {
+    const page = await (await fetch(`${portal.url}/developers/`)).text();
+    expect(page.match(/Sign in as [\w-]+/g)).toEqual(['Sign in as sandbox-pms']);
+    const answer = await sendForm({ client: 'sandbox-pms' });
+    const address = answer.headers.get('location') ?? '';
+    expect([answer.status, await (await fetch(address)).text()]).toEqual([
+      303,
+      expect.stringContaining('Sign in as sandbox-pms'),
+    ]);
+    expect((await portal.openSession(address)).status).toBe(303);
+  });
+
+  it('takes a token in the form of its start page', async () => {
+    const answer = await sendForm({ token: ` ${await portal.tokenOf('vendor-a')}\r\n` });
+    expect(answer.status).toBe(303);
+    const page = await (await fetch(answer.headers.get('location') ?? '')).text();
+    expect(page).toContain('Sign in as vendor-a');
+  });
+
+  it.each([
+    [401, 'no token', { token: '' }],
+    [401, 'a token of nobody', { token: 'a.b.c' }],
+    [403, 'a client with a secret of its own', { client: 'vendor-a' }],
+    [403, 'a client of the demo that is no sandbox client', { client: 'pms-demo' }],
+    [403, 'an unknown client', { client: '__proto__' }],
+  ])('answers %i to a form with %s', async (status, _what, fields) => {
+    expect((await sendForm(fields)).status).toBe(status);
+  });
+
+  it('answers 403 to a sign-in form that another website sent', async () => {
+    const foreign = { 'Sec-Fetch-Site': 'cross-site' };
+    expect((await sendForm({ client: 'sandbox-pms' }, foreign)).status).toBe(403);
+  });
+
+  it('records no refused launch in the audit trail at a sign-in, nor when it checks the token again', async () => {
+    const visit = await portal.signIn('vendor-b');
+    portal.clock.advance({ seconds: 60 });
+    expect((await visit('/developers/requests')).status).toBe(200);
+    await visit('/developers/payload', formOf({ payload: '{}' }));
+    const headers = { Authorization: `Bearer ${await portal.tokenOf('audit-demo', 'audit-demo-secret')}` };
+    const refusals = async () => {
+      const answer = await fetch(`${portal.url}/audit/events?client=vendor-b&outcome=refused`, { headers });
+      const { entries }: { entries: { event: { data: { step?: string } } }[] } = JSON.parse(
+        await answer.text(),
+      );
+      return entries.map(({ event }) => event.data.step);
+    };
+    await until(async () => (await refusals()).length > 0);
+    // The only refusal is the payload that the developer checked.
+    expect(await refusals()).toEqual(['validate']);
   });
 
   it.each([

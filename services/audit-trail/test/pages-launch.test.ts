@@ -162,7 +162,9 @@ describe('the page of a launch', () => {
         data: { clientId: bairstow.clientId, status: 400, reason: 'invalid_payload', ...data },
       });
     const faults = { paths: ['contained[1].name[0].use', ''], codes: ['required', 'structure'] };
-    const { guid, html } = await pageOf(refused(faults));
+    const { guid, html, text } = await pageOf(refused(faults), refused({ step: 'validate' }));
+    // A check of a payload is no refused launch.
+    expect(text).toContain('Payload checked: not accepted');
     const box = html.slice(html.indexOf('id="faults"'), html.indexOf('</section>'));
     expect(textOf(`<main ${box}</main>`)).toContain(
       'contained[1].name[0].use is missing the whole body has the wrong structure',

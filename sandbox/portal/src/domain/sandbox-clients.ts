@@ -1,5 +1,6 @@
 import type { LaunchPolicy, RegisteredClient, Registry } from '@clinical-launch/contracts/registry';
 import { withoutUndefined } from '@clinical-launch/contracts/schema';
+import { hasDemoSecret } from '@clinical-launch/trust/production-registry';
 
 /** A client whose exchanges its developers may see. */
 export type SandboxClient = {
@@ -12,6 +13,10 @@ export type SandboxClient = {
       readonly backchannelLogoutUri?: string;
     };
 };
+
+/** Returns whether the secrets of a client are public, because it is a client of the demo or of a twin. */
+export const isDemoClient = ({ clientId, policy: { secrets = [] } }: SandboxClient): boolean =>
+  hasDemoSecret({ clientId, secrets });
 
 /** Returns the credentials with which a client of a realm can authenticate at a time in milliseconds. */
 export function credentialsOf({ policy }: SandboxClient, now: number): readonly string[] {

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { redirect, sendText } from '@clinical-launch/http/answer';
 import { type Endpoint, type Handler, textParameter } from '@clinical-launch/http/endpoint';
 import { ServiceError } from '@clinical-launch/http/errors';
+import { isDemoClient } from '../domain/sandbox-clients.ts';
 import { baseAddressOf } from './client-proxy.ts';
 import type { Portal } from './portal.ts';
 
@@ -65,7 +66,9 @@ export const home = (portal: Portal): readonly Endpoint[] => [
       // Shows the realm of the sandbox clients, because developers do not know it yet.
       const realm = client?.realm ?? [...clients().values()].find((one) => one.realm !== undefined)?.realm;
       const baseAddress = client && baseAddressOf(config.publicUrl, client.clientId);
-      show(exchange.response, 'home.njk', { current: 'home', config, client, realm, baseAddress });
+      const demoClients = [...clients().values()].filter(isDemoClient).map(({ clientId }) => clientId);
+      const model = { current: 'home', config, client, realm, baseAddress, demoClients };
+      show(exchange.response, 'home.njk', model);
     },
   }),
 ];

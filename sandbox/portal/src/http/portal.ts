@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { Sealers } from '@clinical-launch/crypto/sealing-purposes';
 import {
   behind,
@@ -15,9 +16,10 @@ import type { Clock } from '@clinical-launch/runtime/clock';
 import type { AccessTokenVerifier } from '@clinical-launch/trust/access-tokens';
 import { followRegistry, type RegistrySource } from '@clinical-launch/trust/registry-file';
 import type { DeveloperPortalConfig } from '../config.ts';
+import { examplePayload } from '../domain/example-payload.ts';
 import { credentialsOf, type SandboxClient, sandboxClientsOf } from '../domain/sandbox-clients.ts';
 import { createCallbacks } from '../store/callbacks.ts';
-import { createSessions, type DeveloperSession, type Sessions } from '../store/sessions.ts';
+import { createSessions, type DeveloperSession } from '../store/sessions.ts';
 import { createDialect, createShow } from './pages.ts';
 
 type SharedDependencies = {
@@ -120,11 +122,30 @@ export function createPortal(
 
   const callPlatform = createPlatformCall(config, fetchOutbound);
 
+  /**
+   * Returns the status with which the launch API answers a check of a token. The payload is valid, so that the
+   * audit trail does not record a refused request of the client. The status is 401 for a revoked token.
+   */
+  const checkToken = async (accessToken: string, client: SandboxClient): Promise<number> => {
+    const payload = examplePayload(client, config.namespaces, { now: dependencies.clock.now() });
+    const { status } = await callPlatform('/AccessApi/Validate', {
+      authorization: `Bearer ${accessToken}`,
+      body: JSON.stringify(payload),
+      headers: { 'code-challenge': randomBytes(32).toString('base64url') },
+    });
+    return status;
+  };
+
+  /** Returns true if the platform refuses the token of a session, because it was revoked. Asks once a minute. */
+  const isRevoked = async ({ sessionId, session, client }: Omit<Visit, keyof Exchange>) =>
+    sessions.isDue(sessionId) &&
+    (await checkToken(session.accessToken, client).catch(() => undefined)) === 401;
+
   const signedIn = async (exchange: Exchange): Promise<Visit> => {
     const { request, call } = exchange;
     if (request.method === 'POST' && !isOwnForm(request, config.publicUrl)) throw foreignForm();
     const visit = findVisit(exchange);
-    const isEnded = visit !== undefined && (await isRevoked(visit, sessions, callPlatform));
+    const isEnded = visit !== undefined && (await isRevoked(visit));
     if (isEnded) sessions.end(visit.sessionId);
     if (visit === undefined || isEnded)
       throw new ServiceError({
@@ -136,19 +157,7 @@ export function createPortal(
   };
 
   const developers = createDevelopers({ ...dependencies, config, clients, identify: signedIn });
-  return { ...developers, config, sessions, tokens, cookieName, findVisit, callPlatform };
-}
-
-/** Returns true if the platform refuses the token of a session, because it was revoked. Asks once a minute. */
-async function isRevoked(
-  { sessionId, session }: Omit<Visit, keyof Exchange>,
-  sessions: Sessions,
-  callPlatform: ReturnType<typeof createPlatformCall>,
-): Promise<boolean> {
-  if (!sessions.isDue(sessionId)) return false;
-  const call = { authorization: `Bearer ${session.accessToken}`, body: '{}' };
-  const answer = await callPlatform('/AccessApi/Validate', call).catch(() => undefined);
-  return answer?.status === 401;
+  return { ...developers, config, sessions, tokens, cookieName, findVisit, callPlatform, checkToken };
 }
 
 /** Creates the error for a form that another website sent. */
@@ -156,14 +165,14 @@ export const foreignForm = () =>
   new ServiceError({ code: 'foreign_form', message: 'This form was sent from another website' });
 
 /**
- * Creates the function that posts JSON to the platform with an access token. The function throws ServiceError
+ * Creates the function that posts to the platform, by default JSON. The function throws ServiceError
  * 503 if there is no answer, or if the edge refuses the address of this process.
  */
 const createPlatformCall =
   ({ platformUrl }: DeveloperPortalConfig, fetchOutbound: OutboundFetch) =>
   async (path: string, { authorization, body, headers }: PlatformCall) => {
     const url = new URL(path, platformUrl);
-    const sent = { ...headers, authorization, 'content-type': 'application/json' };
+    const sent = { 'content-type': 'application/json', ...headers, authorization };
     const request = { method: 'POST', headers: sent, body, isOperators: true } as const;
     const answer = await fetchOutbound(url, request).catch((cause) => {
       throw temporarilyUnavailable('The platform did not answer', { cause });

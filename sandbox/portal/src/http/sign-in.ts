@@ -1,3 +1,4 @@
+import { membersOf } from '@clinical-launch/conformance/exchange';
 import { redirect, sendJson } from '@clinical-launch/http/answer';
 import { readForm } from '@clinical-launch/http/body';
 import type { Endpoint, Exchange } from '@clinical-launch/http/endpoint';
@@ -5,16 +6,19 @@ import { ServiceError, temporarilyUnavailable } from '@clinical-launch/http/erro
 import { authorizationOf, queryOf } from '@clinical-launch/http/request-target';
 import { setCookie } from '@clinical-launch/pages/cookies';
 import { isOwnForm } from '@clinical-launch/pages/own-form';
-import { credentialsOf } from '../domain/sandbox-clients.ts';
+import { demoSecret } from '@clinical-launch/trust/production-registry';
+import { credentialsOf, isDemoClient } from '../domain/sandbox-clients.ts';
 import { addressSeconds } from '../store/sessions.ts';
+import { wantsPage } from './pages.ts';
 import { foreignForm, type Portal } from './portal.ts';
 
 /**
  * Creates the endpoints of the sign-in. A client exchanges its access token for a one-time address. Its page
- * opens a session after one click, within a minute.
+ * opens a session after one click, within a minute. A form of the start page takes the token, or the name of a
+ * client whose secret is public.
  */
 export function signIn(portal: Portal): readonly Endpoint[] {
-  const { config, sessions, tokens, clients, cookieName } = portal;
+  const { config, sessions, cookieName } = portal;
   const cookie = {
     name: cookieName,
     path: '/developers',
@@ -22,26 +26,6 @@ export function signIn(portal: Portal): readonly Endpoint[] {
     sameSite: 'lax',
     secure: config.publicUrl.startsWith('https:'),
   } as const;
-
-  const begin = async ({ request, response, call }: Exchange) => {
-    const authorization = authorizationOf(request);
-    const { clientId, claims } = await tokens.verify(authorization);
-    call.identify(`developer ${clientId}`, clientId);
-    const client = clients().get(clientId);
-    if (client === undefined) throw noSandboxClient();
-    await assertAccepted(portal, authorization ?? '');
-    const code = sessions.begin({
-      clientId,
-      accessToken: (authorization ?? '').replace(/^Bearer +/i, ''),
-      credentials: credentialsOf(client, portal.clock.now()),
-      expiresAt: Number(claims['exp']) * 1000,
-    });
-    response.statusCode = 201;
-    sendJson(response, {
-      url: `${config.publicUrl}/developers/session?code=${code}`,
-      expiresIn: addressSeconds,
-    });
-  };
 
   /**
    * Asks before it signs in, because another person may have sent the address to sign a developer in
@@ -64,7 +48,7 @@ export function signIn(portal: Portal): readonly Endpoint[] {
   };
 
   return [
-    portal.open('/developers/session', { GET: confirm, POST: begin }),
+    portal.open('/developers/session', { GET: confirm, POST: beginSignIn(portal) }),
     portal.open('/developers/session/open', { POST: open }),
     portal.ofClient('/developers/sign-out', {
       POST({ response, sessionId }) {
@@ -88,17 +72,69 @@ const noSandboxClient = () =>
     message: 'Only sandbox clients may use the developer pages. Ask the operator for a sandbox client',
   });
 
+/** Creates the handler that begins a sign-in with an access token, from a header or from the start page. */
+function beginSignIn(portal: Portal) {
+  const { config, sessions, tokens, clients } = portal;
+
+  /** Returns the one-time address that opens a session of the client of a token. */
+  const addressFor = async ({ call }: Exchange, authorization: string | undefined): Promise<string> => {
+    const { clientId, claims } = await tokens.verify(authorization);
+    call.identify(`developer ${clientId}`, clientId);
+    const client = clients().get(clientId);
+    if (client === undefined) throw noSandboxClient();
+    const accessToken = (authorization ?? '').replace(/^Bearer +/i, '');
+    await assertAccepted(portal, accessToken, client);
+    const code = sessions.begin({
+      clientId,
+      accessToken,
+      credentials: credentialsOf(client, portal.clock.now()),
+      expiresAt: Number(claims['exp']) * 1000,
+    });
+    return `${config.publicUrl}/developers/session?code=${code}`;
+  };
+
+  return async (exchange: Exchange) => {
+    const { request, response } = exchange;
+    const authorization = authorizationOf(request);
+    if (authorization === undefined && wantsPage(exchange)) {
+      if (!isOwnForm(request, config.publicUrl)) throw foreignForm();
+      const form = await readForm(exchange, 16_384);
+      const client = form.get('client');
+      const token =
+        client === null ? (form.get('token') ?? '').trim() : await requestDemoToken(portal, client);
+      return redirect(response, await addressFor(exchange, `Bearer ${token}`));
+    }
+    const url = await addressFor(exchange, authorization);
+    response.statusCode = 201;
+    sendJson(response, { url, expiresIn: addressSeconds });
+  };
+}
+
+/** Requests an access token for a client whose secret is public. @throws ServiceError 403 for another client */
+async function requestDemoToken({ clients, config, callPlatform }: Portal, clientId: string) {
+  const client = clients().get(clientId);
+  if (client?.realm === undefined || !isDemoClient(client)) throw noSandboxClient();
+  const credentials = Buffer.from(`${clientId}:${demoSecret(clientId)}`).toString('base64');
+  const form = { grant_type: 'client_credentials', scope: `${config.audience}/.default` };
+  const { status, body } = await callPlatform(`/idp/${client.realm}/oauth2/v2.0/token`, {
+    authorization: `Basic ${credentials}`,
+    body: new URLSearchParams(form).toString(),
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+  });
+  if (status !== 200) throw temporarilyUnavailable('The platform issued no access token');
+  return String(membersOf(body)['access_token']);
+}
+
 /**
- * Checks that the token was not revoked: sends an empty payload. The launch API answers 400, or 403 without
- * the right to launch, only if it accepts the token.
+ * Checks that the launch API accepts the token.
  * @throws ServiceError 401 if the launch API refuses the token, and 503 if it does not check the token
  */
-async function assertAccepted(portal: Portal, authorization: string): Promise<void> {
-  const { status } = await portal.callPlatform('/AccessApi/Validate', { authorization, body: '{}' });
+async function assertAccepted({ checkToken }: Portal, ...token: Parameters<Portal['checkToken']>) {
+  const status = await checkToken(...token);
   if (status === 401)
     throw new ServiceError({
       code: 'invalid_token',
       message: 'The access token was refused. Request a new one',
     });
-  if (status !== 400 && status !== 403) throw temporarilyUnavailable('The platform did not check the token');
+  if (![200, 400, 403].includes(status)) throw temporarilyUnavailable('The platform did not check the token');
 }

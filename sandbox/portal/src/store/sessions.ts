@@ -20,8 +20,6 @@ const maxSessionsOfClient = 50;
 /** The milliseconds for which a token is assumed not to be revoked. A revoked session ends within a minute. */
 const checkedMs = 59_000;
 
-export type Sessions = ReturnType<typeof createSessions>;
-
 /**
  * Creates the store of sessions. The store is in memory, so sessions end when the process stops. Identifiers
  * are 256 random bits.

@@ -81,10 +81,13 @@ type Happened = Pick<AuditEntry, 'type' | 'event'>;
 export const typeWords = (type: string): string => known.get(type)?.what ?? type;
 
 /**
- * Describes an event in a few words. For a submission, states whether it is an order, a change or samples.
+ * Describes an event in a few words. For a submission, states whether it is an order, a change or samples. A
+ * check of a payload by `Validate` is no refused launch.
  */
-export const entryWords = (entry: Happened): string =>
-  entry.type === 'order.submitted.v1' ? submissionOf(entry) : typeWords(entry.type);
+export function entryWords(entry: Happened): string {
+  if (entry.type === 'order.submitted.v1') return submissionOf(entry);
+  return factOf(entry, 'step') === 'validate' ? 'Payload checked: not accepted' : typeWords(entry.type);
+}
 
 /**
  * Describes a submission. Each change submits the request again. Events of earlier releases contain the
