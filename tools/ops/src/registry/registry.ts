@@ -11,7 +11,7 @@ import {
   rollCallbackSecret,
   setCallback,
 } from './callbacks.ts';
-import { addClient, addIssuerClient, addPartner, rollSecret } from './clients.ts';
+import { addClient, addIssuerClient, rollSecret } from './clients.ts';
 import { entriesIn } from './entries.ts';
 import { list, remove, resume, suspend } from './life.ts';
 import {
@@ -24,7 +24,7 @@ import {
   proofs,
   realmMembers,
 } from './members.ts';
-import { addPms } from './onboarding-sheet.ts';
+import { addHost, addPartnerWithSheet, addPms } from './onboarding-sheet.ts';
 import { options as o } from './options.ts';
 import { setPractices } from './practices.ts';
 import { addIssuer, addRealm } from './realms.ts';
@@ -110,9 +110,9 @@ export const registry: Group = {
     'add-host': registryCommand({
       summary: 'Registers a host application, which may launch partner applications.',
       example: '--realm north/desktop --client-id my-host',
-      options: [...named, ...hostOptions, ...proofOptions],
-      informs: 'of addresses',
-      edit: (document, answers) => addClient(document, answers, ['launch.issue']),
+      options: [...named, ...hostOptions, ...proofOptions, o.sheet],
+      informs: 'a vendor',
+      edit: addHost,
     }),
     'add-client': registryCommand({
       summary: 'Registers another client, with the given rights.',
@@ -125,9 +125,9 @@ export const registry: Group = {
       summary: 'Registers a partner application of the desktop launch.',
       example:
         '--realm north/desktop --client-id my-partner --redirect-uri https://partner.example/callback --launch-url https://partner.example/launch',
-      options: [o.desktopRealm, o.clientId, ...partnerOptions],
+      options: [o.desktopRealm, o.clientId, ...partnerOptions, o.sheet],
       informs: 'of addresses',
-      edit: addPartner,
+      edit: addPartnerWithSheet,
     }),
     'set-practices': registryCommand({
       summary: 'Replaces the practices that a client may launch for.',

@@ -145,11 +145,38 @@ describe('the onboarding sheet', () => {
       'api://other/.default',
       'https://p.example/AccessApi/RequestLaunchUrl',
       'B82017',
-      'docs/guides/pms.md',
+      'ask the operator',
+      'https://p.example/developers/guides/pms',
     ])
       expect(text).toContain(`| \`${value}\` |`);
     expect(reported.get('client_secret')).toMatch(/^[\w-]{43}$/);
     expect(text).not.toContain(reported.get('client_secret'));
+  });
+
+  it('lists the laboratories of the directory of a practice system', async () => {
+    const performers = [{ system: 'ods-organization-code', code: 'rcb00' }];
+    await writeFile(join(copy.folder, 'directory.json'), JSON.stringify({ performers }));
+    const args = ['add-pms', ...pms, '--directory', 'directory.json', '--sheet', sheet()];
+    expect(await copy.runWith(environment, ...args)).toMatchObject({ code: 0 });
+    expect(await readFile(sheet(), 'utf8')).toContain('| Laboratories | `ods-organization-code RCB00` |');
+  });
+
+  it.each([
+    ['host', ['add-host', ...pms, '--ern', 'ern:new'], 'https://p.example/idp/demo/oauth2/v2.0/token'],
+    [
+      'partner',
+      [
+        ...['add-partner', '--realm', 'demo/desktop', '--client-id', 'new', '--name', 'New'],
+        ...['--launch-url', 'https://new.example/launch', '--redirect-uri', 'https://new.example/callback'],
+      ],
+      'https://p.example/idp/demo/desktop/oauth2/v2.0/authorize',
+    ],
+  ])('exists also for a %s, without rows that it has no value for', async (guide, args, address) => {
+    expect(await copy.runWith(environment, ...args, '--sheet', sheet())).toMatchObject({ code: 0 });
+    const text = await readFile(sheet(), 'utf8');
+    expect(text).toContain(`| \`${address}\` |`);
+    expect(text).toContain(`| Guide | \`https://p.example/developers/guides/${guide}\` |`);
+    expect(text).not.toMatch(/Launch endpoint|Callback|\| `` \|/);
   });
 
   it('requires PUBLIC_URL, and nothing is registered if the sheet cannot be written', async () => {
