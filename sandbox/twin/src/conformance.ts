@@ -38,7 +38,7 @@ export async function conformanceRun(given: OptionValues, command: readonly stri
     const unknown = unknownIds(run, attestations);
     if (unknown.length > 0)
       throw new UsageError(`--attest names no requirement of this run: ${unknown.join(', ')}`);
-    print(`run ${twin.url}/runs/${run.id}`);
+    print(`run ${twin.url}/developers/runs/${run.id}`);
     await (command.length > 0 ? drive(run, command, twin.url) : follow(run));
     run.finish();
     const report = run.report();
@@ -100,16 +100,22 @@ async function drive(run: Run, command: readonly string[], baseUrl: string): Pro
   }
 }
 
-// The exit code of the command does not matter, because a run judges only its requests.
+/**
+ * Runs the command, and prints its exit code if it failed. The result does not depend on it, because a run judges
+ * only requests. The output of the command goes to stderr, so that stdout contains only the results.
+ */
 function execute([file = '', ...args]: readonly string[], environment: Readonly<Record<string, string>>) {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   spawn(file, args, {
     env: { ...process.env, ...environment },
-    stdio: ['ignore', 'ignore', 'inherit'],
+    stdio: ['ignore', process.stderr, 'inherit'],
     timeout: commandTimeoutMs,
   })
     .once('error', (cause) => reject(new UsageError(`${file} cannot be run: ${cause.message}`)))
-    .once('exit', () => resolve());
+    .once('exit', (code, signal) => {
+      if (code !== 0) print(`the command exited with ${code ?? signal}`);
+      resolve();
+    });
   return promise;
 }
 

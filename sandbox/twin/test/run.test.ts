@@ -4,6 +4,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
 
@@ -112,6 +113,22 @@ describe('clinical-launch-twin', () => {
       2,
       expect.stringContaining('--attest names no requirement of this run: pms.secret-stored'),
     ]);
+  });
+
+  it('conformance run prints the address of its page, and the exit code of a command that fails', async () => {
+    const options = ['--client', 'a', '--port', '0', '--', process.execPath];
+    const command = ['-e', 'console.log("a line of the product"); process.exit(7)'];
+    const twin = spawn(process.execPath, [main, 'conformance', 'run', ...options, ...command], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const lines: string[] = [];
+    for await (const line of createInterface(twin.stdout))
+      if (lines.push(line) && line === 'the command exited with 7') break;
+    const [, page = ''] = /^run (.*)$/m.exec(lines.join('\n')) ?? [];
+    expect((await fetch(page)).status).toBe(200);
+    twin.kill();
+    expect(await text(twin.stderr)).toContain('a line of the product');
+    expect(lines).not.toContain('a line of the product');
   });
 
   it('exits with 2 if its port is in use', async () => {
