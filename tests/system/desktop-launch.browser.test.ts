@@ -218,7 +218,8 @@ describe('a native partner application', () => {
   it('opens by its own URI scheme, receives the user, organisation and patient, and reads the patient from the resource API', async () => {
     const { context, host } = await openHost();
     await follow(host, /gruffydd/i);
-    const page = await press(context, host, 'Open in native partner application');
+    await host.getByLabel('Application').selectOption('partner-native');
+    const page = await press(context, host, 'Open in partner application');
     const open = page.getByRole('button', { name: 'Open native partner application' });
     await open.waitFor();
     await expectAccessible(page);

@@ -75,6 +75,27 @@ describe('the start page of the demo', () => {
     }
   });
 
+  it.each(['/nosuch', '/favicon.ico', '/idp/', '/demo/nosuch', '/developers/nosuch', '/developers/a/%ff'])(
+    'answers a browser at %s with a page, and a program without one',
+    async (path) => {
+      const [page, program] = await Promise.all(
+        ['text/html', 'application/xml'].map((Accept) => fetch(platform.url + path, { headers: { Accept } })),
+      );
+      expect([page?.status, await page?.text()]).toEqual([404, expect.stringContaining('Page not found')]);
+      expect([program?.status, await program?.text()]).toEqual([404, expect.not.stringContaining('<html')]);
+    },
+  );
+
+  it('leads from the addresses /demo and /docs to the demo and to the guides', async () => {
+    const visited = await Promise.all(
+      ['/demo', '/docs'].map((path) => new Browser().open(platform.url + path)),
+    );
+    expect(visited.map(({ url, status }) => [url.replace(platform.url, ''), status])).toEqual([
+      ['/', 200],
+      ['/developers/guides/pms', 200],
+    ]);
+  });
+
   it('lists the clients with publicly known secrets, and all partners', async () => {
     const text = await textOf('/');
     for (const one of [
@@ -99,6 +120,14 @@ describe('the start page of the demo', () => {
     expect(readme).toMatch(new RegExp(`Issuing a launch URL uses ${url} of CPU, and opening it ${launch}`));
     expect(text).toMatch(new RegExp(`launch URL</dt><dd>${url}<[^]*launch</dt><dd>${launch}<`));
   });
+});
+
+it('the practice system of the demo says so if an action needs a request and the patient has none', async () => {
+  const { status, text } = await openVisitor().send('/demo/pms/launches', {
+    patient: 'record-6',
+    action: 'UpdateTest',
+  });
+  expect([status, text]).toEqual([200, expect.stringContaining('There is no request of this patient yet')]);
 });
 
 describe('the host application of the demo', () => {

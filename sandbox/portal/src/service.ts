@@ -8,7 +8,7 @@ import { launchBuilder } from './http/build-launch.ts';
 import { callbacks } from './http/callbacks.ts';
 import { createProxies, type ProxiesOptions, proxyPath } from './http/client-proxy.ts';
 import { conformanceRuns, statements } from './http/conformance-runs.ts';
-import { documentPages, home } from './http/documents.ts';
+import { documentPages, home, pageNotFound } from './http/documents.ts';
 import { createForwarding, createReceivers } from './http/forward-callback.ts';
 import { createPortal, type DeveloperPortalDependencies, type Developers } from './http/portal.ts';
 import { inspector } from './http/requests.ts';
@@ -78,6 +78,7 @@ export function developerPortal(
       ...launchBuilder(portal),
       ...documentPages(portal),
     ],
+    edges: [{ path: '/developers', dialect: portal.dialect, notFound: pageNotFound }],
     below: [
       ...below,
       {

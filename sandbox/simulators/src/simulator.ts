@@ -92,7 +92,8 @@ export function createSimulation(config: SimulatorConfig, { clock, registry }: D
   };
 }
 
-const dialect = problemDialect({ isProduction: false });
+/** Answers the errors of the simulators. */
+export const dialect = problemDialect({ isProduction: false });
 
 /** Creates an endpoint of a simulator. Its requests cause no audit events. */
 export const simulated = (

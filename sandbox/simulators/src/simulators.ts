@@ -1,8 +1,10 @@
 import { fileURLToPath } from 'node:url';
 import { type RecordedExchange, rememberToken } from '@clinical-launch/conformance/recorder';
 import type { RegisteredPartner, Registry } from '@clinical-launch/contracts/registry';
+import { preferredType } from '@clinical-launch/http/answer';
 import { readForm } from '@clinical-launch/http/body';
 import type { Endpoint, Handler } from '@clinical-launch/http/endpoint';
+import { type ErrorDialect, ServiceError } from '@clinical-launch/http/errors';
 import { queryOf } from '@clinical-launch/http/request-target';
 import { serveAssets } from '@clinical-launch/pages/templates';
 import { TokenRefused } from '@clinical-launch/pms-client';
@@ -16,6 +18,7 @@ import { shownPatient, shownRecords } from './shown-patient.ts';
 import {
   createSimulation,
   type Dependencies,
+  dialect,
   type Simulation,
   type SimulatorConfig,
   simulated,
@@ -35,6 +38,18 @@ export function demoClients({ realms }: Registry) {
     }),
   );
 }
+
+const addressNotFound = () => new ServiceError({ code: 'not_found', message: 'Page not found' });
+
+/** Creates the dialect that answers browsers with a page, for addresses of nobody. */
+const pageNotFound =
+  ({ show }: Simulation): ErrorDialect =>
+  (error, exchange) => {
+    const { request, response } = exchange;
+    if (preferredType(request, ['application/json', 'text/html']) !== 'text/html')
+      return dialect(error, exchange);
+    show(response, 'views/not-found.njk', { application: { name: 'Clinical Launch', home: '/' } });
+  };
 
 /** Returns the partner applications that the host application of the demo can open. */
 const partnersOf = ({ realms }: Registry): readonly RegisteredPartner[] =>
@@ -60,6 +75,9 @@ export function simulators(config: SimulatorConfig, { clock, registry }: Depende
     name: 'simulators',
     endpoints: [
       start,
+      // Addresses that people type.
+      simulated('/demo', { GET: ({ response }) => simulation.sendTo(response, '/') }),
+      simulated('/docs', { GET: ({ response }) => simulation.sendTo(response, '/developers/guides') }),
       ...pmsSimulator(simulation),
       ...hostSimulator(simulation),
       ...partnerSimulator(simulation),
@@ -70,6 +88,7 @@ export function simulators(config: SimulatorConfig, { clock, registry }: Depende
       { path: '/demo/assets', serve: serveAssets(fileURLToPath(new URL('./public', import.meta.url))) },
       ...staff.below,
     ],
+    edges: [{ path: '/', dialect: pageNotFound(simulation), notFound: addressNotFound }],
   };
 }
 

@@ -9,6 +9,9 @@ import type { Portal } from './portal.ts';
 
 const folder = new URL('../../pages/', import.meta.url);
 
+/** Creates the error for an address without a page. */
+export const pageNotFound = () => new ServiceError({ code: 'not_found', message: 'Page not found' });
+
 type Entry = {
   readonly group: 'guides' | 'reference' | 'examples';
   readonly slug: string;
@@ -31,7 +34,7 @@ export function documentPages({ open, show }: Pick<Portal, 'open' | 'show'>): En
   ];
   const find = (group: Entry['group'], slug: string): Entry => {
     const entry = index.find((one) => one.group === group && one.slug === slug);
-    if (entry === undefined) throw new ServiceError({ code: 'not_found', message: 'Page not found' });
+    if (entry === undefined) throw pageNotFound();
     return entry;
   };
   const showFragment =
@@ -42,6 +45,7 @@ export function documentPages({ open, show }: Pick<Portal, 'open' | 'show'>): En
       show(exchange.response, 'document.njk', { current: 'documents', group, slug, title, html, lists });
     };
   return [
+    open('/developers/guides', { GET: ({ response }) => redirect(response, '/developers/guides/pms') }),
     open('/developers/guides/:slug', { GET: showFragment('guides') }),
     open('/developers/reference/:slug', { GET: showFragment('reference') }),
     open('/developers/examples/:name', {

@@ -68,14 +68,16 @@ export function createDevelopers<Known extends ClientVisit>({
   ...options
 }: DevelopersOptions<Known>) {
   const show = createShow();
+  const dialect = createDialect(options.config, show);
   const endpointOptions = {
     source: '/developer-portal',
-    dialect: createDialect(options.config, show),
+    dialect,
     headers: { 'Cache-Control': 'no-store' },
   };
   return {
     ...options,
     show,
+    dialect,
     callbacks: createCallbacks(),
 
     /** Creates an endpoint for everybody. */

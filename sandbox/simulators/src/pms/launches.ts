@@ -152,6 +152,8 @@ export function pmsLaunches(simulation: Simulation, documents: ReturnedDocuments
       const action = actions.find((name) => name === form.get('action'));
       if (action === undefined) throw badRequest('Action not found');
       const originatingId = originatingIdFor(action, patient.id);
+      if (originatingId === undefined)
+        return show(response, 'pms/views/no-request.njk', { application, patient });
       try {
         const payload = payloadOf({ action, originatingId, patient });
         const sent: RecordedExchange[] = [];
@@ -206,13 +208,12 @@ export function pmsLaunches(simulation: Simulation, documents: ReturnedDocuments
     return buildServiceRequest({ ...records, ...wanted, authoredOn }, names.namespaces);
   };
 
-  function originatingIdFor(action: Action, patientId: string): string {
-    const created = [...launches.values()].findLast(
+  /** Returns the id of the newest OrderTest of the patient for an action that needs one, otherwise a new id. */
+  function originatingIdFor(action: Action, patientId: string): string | undefined {
+    if (!actsOnExisting.includes(action)) return `HS-${randomUUID()}`;
+    return [...launches.values()].findLast(
       (sent) => sent.patientId === patientId && sent.action === 'OrderTest',
-    );
-    return actsOnExisting.includes(action) && created !== undefined
-      ? created.originatingId
-      : `HS-${randomUUID()}`;
+    )?.originatingId;
   }
 
   return {
