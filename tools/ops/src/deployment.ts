@@ -7,7 +7,7 @@ import { writeAccess } from './access.ts';
 import { checkReferences, type KubernetesObject } from './check-references.ts';
 import type { Group, ToolCommand } from './command.ts';
 import { writeKubernetesSecrets } from './kubernetes-secrets.ts';
-import { makeSecrets } from './make-secrets.ts';
+import { makeSecrets, type ServerHosts } from './make-secrets.ts';
 import { amqpNamespace, databaseUrl, optional, redisPrefix, required, secretsDirectory } from './settings.ts';
 
 /** A value of a manifest that the operator must replace. */
@@ -128,6 +128,27 @@ const kubernetes: Option = {
   summary: 'Also writes a kustomization with the Secrets of the production overlay, and ExternalSecrets',
 };
 
+/** A host with its port. Redis may have several, and the name of the primary that Sentinels know. */
+const hostForm = /^[\w.-]+:\d{1,5}$/;
+const redisForm = /^[\w.-]+:\d{1,5}(?:\?sentinel=[\w-]+)?(?:,[\w.-]+:\d{1,5})*$/;
+const hostOption = (server: keyof ServerHosts, summary: string, form = hostForm): Option => ({
+  name: `${server}-host`,
+  value: 'host:port',
+  summary: `${summary}, over TLS. Default: that of the Compose file`,
+  isOptional: true,
+  isUnasked: true,
+  faultOf: (value) => (form.test(value) ? undefined : 'must be host:port, without a scheme'),
+});
+const hostOptions = {
+  redis: hostOption(
+    'redis',
+    'Redis, its cluster (a:6379,b:6379) or Sentinels (a:26379?sentinel=NAME,b:26379)',
+    redisForm,
+  ),
+  amqp: hostOption('amqp', 'RabbitMQ'),
+  postgres: hostOption('postgres', 'PostgreSQL'),
+};
+
 /** `./clinical-launch secrets` */
 export const secrets: ToolCommand = {
   details:
@@ -135,9 +156,12 @@ export const secrets: ToolCommand = {
     'kept, so this also adds the files that a new version needs.',
   example: './secrets',
   arguments: [directory],
-  options: [kubernetes],
+  options: [kubernetes, ...Object.values(hostOptions)],
   async run({ arguments: [target = ''], options }) {
-    const made = makeSecrets(target);
+    const hostOf = ({ name }: Option) => options.get(name)?.[0];
+    const { redis, amqp, postgres } = hostOptions;
+    const hosts = { redis: hostOf(redis), amqp: hostOf(amqp), postgres: hostOf(postgres) };
+    const made = makeSecrets(target, withoutUndefined(hosts));
     const files = [...made, ...(options.has(kubernetes.name) ? writeKubernetesSecrets(target) : [])];
     return { lines: [`${files.length} files written, in ${target}`], result: { files } };
   },

@@ -17,15 +17,41 @@ import { brokerAccess, databaseAccess, serviceNames } from './access.ts';
 /** Returns 256 random bits in Base64URL, which needs no escaping in addresses. */
 const draw = () => randomBytes(32).toString('base64url');
 
+/** The hosts with ports of the servers. A server without a host is that of docker-compose.yml. */
+export type ServerHosts = Partial<Readonly<Record<'redis' | 'amqp' | 'postgres', string>>>;
+
 /**
- * Creates the secrets for a deployment with docker-compose.yml: sealing keys by purpose, event keys, and
+ * Returns the functions that write a user's address of each server. A server with a host has TLS. The hosts of
+ * Redis are those of a cluster, or of Sentinels if the first ends with `?sentinel=`. Sentinels have no password.
+ */
+function addressesOn({ redis, amqp, postgres }: ServerHosts) {
+  const [first = '', ...others] = redis?.split(',') ?? [];
+  const isSentinel = first.includes('?sentinel=');
+  return {
+    redis: (user: string) =>
+      redis === undefined
+        ? `redis://${user}@redis:6379`
+        : [`${user}@${first}`, ...others.map((one) => (isSentinel ? one : `${user}@${one}`))]
+            .map((one) => `rediss://${one}`)
+            .join(','),
+    amqp: (user: string) => (amqp === undefined ? `amqp://${user}@rabbitmq:5672` : `amqps://${user}@${amqp}`),
+    postgres: (user: string) =>
+      postgres === undefined
+        ? `postgres://${user}@postgres:5432/clinical_launch`
+        : `postgres://${user}@${postgres}/clinical_launch?sslmode=verify-full`,
+  };
+}
+
+/**
+ * Creates the secrets for a deployment with docker-compose.yml, or with the given servers: sealing keys by purpose, event keys, and
  * users with passwords. Each service has a user on each server that it uses. Keeps existing files. Other
  * users of the machine cannot enter the directory. Containers, which run as different users, can read a file
  * that is mounted.
  * @throws UsageError if only some of the event keys exist, because they must match
  * @returns the written files
  */
-export function makeSecrets(directory: string): readonly string[] {
+export function makeSecrets(directory: string, hosts: ServerHosts = {}): readonly string[] {
+  const on = addressesOn(hosts);
   mkdirSync(directory, { recursive: true });
   chmodSync(directory, 0o700);
   const written: string[] = [];
@@ -44,16 +70,16 @@ export function makeSecrets(directory: string): readonly string[] {
   write('statement-signing-key', () => JSON.stringify(ed25519KeyOf(randomBytes(32))));
   for (const service of serviceNames) {
     const place = `services/${service}`;
-    write(`${place}/redis-url`, () => `redis://${service}:${draw()}@redis:6379`);
-    if (brokerAccess[service]) write(`${place}/amqp-url`, () => `amqp://${service}:${draw()}@rabbitmq:5672`);
+    write(`${place}/redis-url`, () => on.redis(`${service}:${draw()}`));
+    if (brokerAccess[service]) write(`${place}/amqp-url`, () => on.amqp(`${service}:${draw()}`));
     if (databaseAccess[service]) {
       const { schema } = databaseAccess[service];
-      write(`${place}/database-url`, () => `postgres://${schema}:${draw()}@postgres:5432/clinical_launch`);
+      write(`${place}/database-url`, () => on.postgres(`${schema}:${draw()}`));
     }
   }
-  write('services/operator/redis-url', () => `redis://operator:${draw()}@redis:6379`);
-  write('services/operator/amqp-url', () => `amqp://operator:${draw()}@rabbitmq:5672`);
-  write('database-url', () => `postgres://clinical_launch_owner:${draw()}@postgres:5432/clinical_launch`);
+  write('services/operator/redis-url', () => on.redis(`operator:${draw()}`));
+  write('services/operator/amqp-url', () => on.amqp(`operator:${draw()}`));
+  write('database-url', () => on.postgres(`clinical_launch_owner:${draw()}`));
   write('postgres-password', draw);
   write('grafana-password', draw);
   // Placeholders for Alertmanager's receivers. The operator replaces them.

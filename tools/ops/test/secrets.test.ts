@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import {
   chmodSync,
   existsSync,
@@ -54,6 +55,38 @@ describe('./clinical-launch secrets', () => {
     expect(new Set(passwords).size).toBe(addresses.length);
     for (const password of passwords) expect(password).toMatch(/^[\w-]{43}$/);
   });
+
+  it.each([
+    [
+      ['--redis-host', 'a:6379,b:6379'],
+      'redis-url',
+      /^rediss:\/\/ordering:([\w-]{43})@a:6379,rediss:\/\/ordering:\1@b:6379$/,
+    ],
+    [
+      ['--redis-host', 'a:26379?sentinel=primary,b:26379'],
+      'redis-url',
+      /^rediss:\/\/ordering:[\w-]{43}@a:26379\?sentinel=primary,rediss:\/\/b:26379$/,
+    ],
+    [['--amqp-host', 'mq.internal:5671'], 'amqp-url', /^amqps:\/\/ordering:[\w-]{43}@mq\.internal:5671$/],
+    [
+      ['--postgres-host', 'db.internal:5432'],
+      'database-url',
+      /^postgres:\/\/ordering:[\w-]{43}@db\.internal:5432\/clinical_launch\?sslmode=verify-full$/,
+    ],
+  ])('writes the addresses of the servers of %j', async (options, name, address) => {
+    const folder = join(directory, '..', randomUUID());
+    expect(await runOpsHere(['secrets', folder, ...options], {})).toMatchObject({ code: 0 });
+    expect(readFileSync(join(folder, `services/ordering/${name}`), 'utf8').trim()).toMatch(address);
+  });
+
+  it.each(['rediss://a:6379', 'a', 'a:6379,', 'user:secret@a:6379'])(
+    'exits with 2 for the host %s, and writes nothing',
+    async (host) => {
+      const folder = join(directory, '..', 'none');
+      expect(await runOpsHere(['secrets', folder, '--redis-host', host], {})).toMatchObject({ code: 2 });
+      expect(existsSync(folder)).toBe(false);
+    },
+  );
 
   it('keeps existing files when it runs again, and adds missing files', async () => {
     const before = listed();

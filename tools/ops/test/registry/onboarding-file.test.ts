@@ -166,8 +166,12 @@ describe('the onboarding sheet', () => {
     [
       'partner',
       [
-        ...['add-partner', '--realm', 'demo/desktop', '--client-id', 'new', '--name', 'New'],
-        ...['--launch-url', 'https://new.example/launch', '--redirect-uri', 'https://new.example/callback'],
+        'add-partner',
+        '--realm=demo/desktop',
+        '--client-id=new',
+        '--name=New',
+        '--launch-url=https://new.example/launch',
+        '--redirect-uri=https://new.example/callback',
       ],
       'https://p.example/idp/demo/desktop/oauth2/v2.0/authorize',
     ],
