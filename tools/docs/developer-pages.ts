@@ -1,6 +1,6 @@
 /**
  * Builds the documents of the developer portal: HTML fragments of the guides and of the reference, the text
- * of the examples, and the index of all of them. The portal only reads these files.
+ * of the examples, the pictures of the diagrams, and the index of all of them. The portal only reads these files.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { posix } from 'node:path';
@@ -12,6 +12,7 @@ import { identityProviderDocument } from '@clinical-launch/identity-provider/ope
 import { readLaunchApiConfig } from '@clinical-launch/launch-api/config';
 import { launchApiDocument } from '@clinical-launch/launch-api/openapi/document';
 import { resourceApiDocument } from '@clinical-launch/resource-api/openapi/document';
+import { renderMermaidSVG } from 'beautiful-mermaid';
 import { apiPage, bundled } from './api-page.ts';
 import { asyncApiPart } from './events-page.ts';
 import { contents, type Page, type Part, renderMarkdown } from './markdown.ts';
@@ -63,7 +64,35 @@ const addressFrom = (from: string) => (target: string) => {
 };
 
 const renderFile = (path: string, text = read(path)) =>
-  renderMarkdown(text, { addressOf: addressFrom(path) });
+  renderMarkdown(fetchingExamples(text), {
+    addressOf: addressFrom(path),
+    pictureOf: () => `/developers/diagrams/${posix.basename(path, '.md')}.svg`,
+  });
+
+/** Adds the commands that get the examples from the platform, because its readers have no clone. */
+const fetchingExamples = (text: string): string =>
+  text.replaceAll(/(?<=export BASE_URL=.*\n)(?:(?!```)[^])*?docs\/examples[^]*?(?=```)/g, (commands) => {
+    const names = new Set(commands.match(/docs\/examples\/[\w.-]+/g));
+    const fetched = [...names].map(
+      (name) => `curl -sf --create-dirs -o ${name} "$BASE_URL/developers/examples/${posix.basename(name)}"\n`,
+    );
+    return fetched.join('') + commands;
+  });
+
+/** Returns the picture of the only diagram of a guide, or nothing. */
+function diagramOf(slug: string): readonly { readonly slug: string; readonly svg: string }[] {
+  const [, diagram] = /```mermaid\n([^]*?)```/.exec(read(`docs/guides/${slug}.md`)) ?? [];
+  if (diagram === undefined) return [];
+  const svg = renderMermaidSVG(diagram, {
+    bg: '#ffffff',
+    fg: '#212b32',
+    muted: '#212b32',
+    line: '#4c6272',
+    font: 'Arial',
+  });
+  // The library imports its font from a website, which no page of the platform may load.
+  return [{ slug: `${slug}.svg`, svg: svg.replace(/ *@import [^\n]*\n/, '') }];
+}
 
 /** Renders a document with a table of contents below its title, and a generated part at its end. */
 function documentPage(path: string, end: Part = { headings: [], html: '' }): Page {
@@ -93,8 +122,9 @@ const references: Group = {
 };
 
 const withAnchors = (html: string): string =>
-  html.replaceAll(/<tr>(?=<td><code>([a-z_]+)<\/code>)/g, (row, code: string) =>
-    Object.hasOwn(refusals, code) ? `<tr id="${code}">` : row,
+  html.replaceAll(
+    /<tr (?=[^>]*><td[^>]*><span[^>]*>[^<]*<\/span><code>([a-z_]+)<\/code>)/g,
+    (row, code: string) => (Object.hasOwn(refusals, code) ? `<tr id="${code}" ` : row),
   );
 
 /** Returns every document of the portal, with its text. */
@@ -108,7 +138,14 @@ export async function developerPages(): Promise<{ readonly file: URL; readonly t
     Object.entries(pages).map(([slug, pageOf], order) => ({ group, slug, order, ...pageOf(apis) })),
   );
   const copied = examples.map((slug, order) => ({ group: 'examples', slug, order, title: slug }));
-  const index = [...rendered, ...copied].map(({ title, slug, group, order }) => ({
+  const diagrams = guides.flatMap(diagramOf).map(({ slug, svg }, order) => ({
+    group: 'diagrams',
+    slug,
+    order,
+    title: slug,
+    svg,
+  }));
+  const index = [...rendered, ...copied, ...diagrams].map(({ title, slug, group, order }) => ({
     title,
     slug,
     group,
@@ -123,6 +160,7 @@ export async function developerPages(): Promise<{ readonly file: URL; readonly t
       file: new URL(`examples/${name}.txt`, pagesFolder),
       text: read(`docs/examples/${name}`),
     })),
+    ...diagrams.map(({ slug, svg }) => ({ file: new URL(`diagrams/${slug}`, pagesFolder), text: svg })),
     { file: new URL('index.json', pagesFolder), text: `${JSON.stringify(index, undefined, 1)}\n` },
   ];
 }

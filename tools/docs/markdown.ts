@@ -22,12 +22,20 @@ const headingSizes = ['l', 'm', 's', 'xs'];
 export const heading = ({ depth, id, html }: Heading): string =>
   `<h${depth} id="${escapeMarkup(id)}" class="nhsuk-heading-${headingSizes[depth - 1] ?? 'xs'}">${html}</h${depth}>\n`;
 
-/** Returns a table of cells in HTML. It scrolls if the page is narrow. */
+/** Returns a table of cells in HTML. On a narrow page, each row is a card. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const lines = rows.map((cells) => `<tr>${cells.map((cell) => `<td>${cell}</td>`).join('')}</tr>\n`);
-  const names = head.map((name) => (name === '' ? '<td></td>' : `<th scope="col">${name}</th>`));
-  return `<div class="nhsuk-table-container" tabindex="0"><table class="nhsuk-table">\n<thead><tr>${names.join('')}</tr></thead>\n<tbody>\n${lines.join('')}</tbody></table></div>\n`;
+  const lines = rows.map((cells) => {
+    const named = cells.map((cell, at) => `<td role="cell">${cardHeading(head[at] ?? '')}${cell}</td>`);
+    return `<tr role="row">${named.join('')}</tr>\n`;
+  });
+  const names = head.map((name) =>
+    name === '' ? '<td role="cell"></td>' : `<th role="columnheader" scope="col">${name}</th>`,
+  );
+  return `<div class="nhsuk-table-container" tabindex="0"><table role="table" class="nhsuk-table">\n<thead role="rowgroup"><tr role="row">${names.join('')}</tr></thead>\n<tbody role="rowgroup">\n${lines.join('')}</tbody></table></div>\n`;
 }
+
+const cardHeading = (name: string) =>
+  name === '' ? '' : `<span class="app-document__name" aria-hidden="true">${name} </span>`;
 
 /** Returns a block of code that scrolls. `id` is its anchor. */
 export const codeBlock = (text: string, id?: string): string =>
@@ -49,12 +57,14 @@ type MarkdownOptions = {
    * Links within the page do not change.
    */
   readonly addressOf?: (target: string) => string | undefined;
+  /** Returns the address of the picture of a Mermaid diagram. */
+  readonly pictureOf?: (diagram: string) => string;
 };
 
 /** Renders a document. The title is the text of its first level-1 heading. */
 export function renderMarkdown(
   markdown: string,
-  { addressOf = () => undefined }: MarkdownOptions = {},
+  { addressOf = () => undefined, pictureOf }: MarkdownOptions = {},
 ): Page & Part {
   const headings: Heading[] = [];
   let title = '';
@@ -73,7 +83,10 @@ export function renderMarkdown(
           rows.map((row) => row.map(cellOf)),
         );
       },
-      code: ({ text }: Tokens.Code) => codeBlock(text),
+      code: ({ text, lang }: Tokens.Code) =>
+        lang === 'mermaid' && pictureOf !== undefined
+          ? `<p><img src="${escapeMarkup(pictureOf(text))}" alt="${escapeMarkup(diagramWords(text))}"/></p>\n`
+          : codeBlock(text),
       codespan: ({ text }: Tokens.Codespan) => code(text),
       html: ({ text }: Tokens.HTML | Tokens.Tag) => escapeText(text.replaceAll(/<!--[^]*?-->/g, '').trim()),
       link({ href, tokens }: Tokens.Link) {
@@ -91,6 +104,18 @@ export function renderMarkdown(
   });
   const html = marked.parse(markdown, { async: false }).trimStart();
   return { title, headings, html };
+}
+
+/** Returns the messages of a Mermaid sequence diagram as text: `Your backend to Clinical Launch: 1. token request.` */
+function diagramWords(diagram: string): string {
+  const names = new Map(
+    [...diagram.matchAll(/participant (\w+) as (.+)/g)].map(([, id = '', name = '']) => [id, name]),
+  );
+  const messages = diagram.matchAll(/^ *(\w+)-{1,2}>>(\w+): (.+)$/gm);
+  const words = [...messages].map(
+    ([, from = '', to = '', what = '']) => `${names.get(from) ?? from} to ${names.get(to) ?? to}: ${what}.`,
+  );
+  return words.join(' ');
 }
 
 /** Renders Markdown without headings, such as the description of an operation. */

@@ -82,6 +82,16 @@ describe('the launch builder', () => {
     expect(await again.text()).toContain('The identifier of the request was already used');
   });
 
+  it('launches the same payload again with a new identifier, if the form says so', async () => {
+    const { payload } = await build();
+    const again = () => visit(`${path}/open`, formOf({ payload, isNew: 'yes' }));
+    expect([(await again()).status, (await again()).status]).toEqual([303, 303]);
+    const form = await (await visit(path)).text();
+    expect(form).toMatch(/name="isNew" type="checkbox" value="yes"[^>]* checked/);
+    const broken = await visit(`${path}/open`, formOf({ payload: '{"identifier": [', isNew: 'yes' }));
+    expect(broken.status).toBe(400);
+  });
+
   it('uses the practice for which the client may launch', async () => {
     const local = await portal.signIn('vendor-local');
     const { payload } = await build({}, local);

@@ -153,6 +153,14 @@ describe('a developer', () => {
     await receiver.stop();
   });
 
+  it('sees the callback secret only of a client whose secrets are public', async () => {
+    const page = await (await visit('/developers/callbacks')).text();
+    expect(page).not.toContain('whsec_');
+    const token = await portal.tokenOf('sandbox-pms', 'sandbox-pms-secret');
+    const asSandbox = await portal.signIn('sandbox-pms', token);
+    expect(await (await asSandbox('/developers/callbacks')).text()).toMatch(/whsec_[\w+/]+=/);
+  });
+
   it('sees what to do if the client has no callback', async () => {
     const third = await portal.signIn('vendor-c');
     expect(await (await third('/developers/callbacks')).text()).toContain('No callback is registered');

@@ -89,6 +89,10 @@ describe('a conformance run in the portal', () => {
     expect((await reportOf(run)).step?.id).not.toBe(step?.id);
     await post(asA, run, { do: 'finish' });
     expect((await reportOf(run)).state).toBe('finished');
+    const page = await (await asA(run)).text();
+    expect(page).toMatch(/<strong>\d+<\/strong> not seen, <strong>\d+<\/strong> not attested/);
+    const [, guide = ''] = /<a href="(\/developers\/guides\/[^"#]+)#/.exec(page) ?? [];
+    expect((await asA(guide)).status).toBe(200);
     expect((await post(asA, run, { do: 'delete' })).status).toBe(400);
   });
 

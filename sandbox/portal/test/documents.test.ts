@@ -13,9 +13,11 @@ const folder = new URL('../pages/', import.meta.url);
 const index: readonly Entry[] = JSON.parse(readFileSync(new URL('index.json', folder), 'utf8'));
 const open = (path: string) => fetch(`${portal.url}${path}`, { headers: { Accept: 'text/html' } });
 
+const shownPages = index.filter(({ group }) => ['guides', 'reference'].includes(group));
+
 describe('the documents of the developer portal', () => {
   it('are pages that need no sign-in and have the title of the document', async () => {
-    for (const { group, slug, title } of index.filter((entry) => entry.group !== 'examples')) {
+    for (const { group, slug, title } of shownPages) {
       const answer = await open(`/developers/${group}/${slug}`);
       const page = await answer.text();
       expect([slug, answer.status, answer.headers.get('content-type')]).toEqual([
@@ -24,17 +26,35 @@ describe('the documents of the developer portal', () => {
         'text/html; charset=utf-8',
       ]);
       expect(page).toContain(`<title>${title} – Clinical Launch developers</title>`);
-      expect(page).toContain(readFileSync(new URL(`${group}/${slug}.html`, folder), 'utf8'));
+      const written = readFileSync(new URL(`${group}/${slug}.html`, folder), 'utf8');
+      expect(page.replaceAll(`BASE_URL=${portal.url}`, 'BASE_URL=http://localhost:8080')).toContain(written);
     }
   });
 
   it('link to every guide and every page of the reference', async () => {
     const page = await (await open('/developers/guides/pms')).text();
-    const addresses = index.filter(({ group }) => group !== 'examples');
     expect(
-      addresses.filter(({ group, slug }) => !page.includes(`href="/developers/${group}/${slug}"`)),
+      shownPages.filter(({ group, slug }) => !page.includes(`href="/developers/${group}/${slug}"`)),
     ).toEqual([]);
     expect(page).toContain('href="/developers/guides/pms" aria-current="page"');
+  });
+
+  it('show diagrams as pictures with their messages as text, and without anything of another site', async () => {
+    const page = await (await open('/developers/guides/pms')).text();
+    const [, address = '', words] = /<img src="([^"]+)" alt="([^"]+)"/.exec(page) ?? [];
+    expect(words).toContain('Your backend to Clinical Launch: 1. token request.');
+    const picture = await open(address);
+    expect(picture.headers.get('content-type')).toMatch(/^image\/svg\+xml/);
+    expect((await picture.text()).match(/@import|href|url\((?!#)/g)).toBeNull();
+  });
+
+  it('state the address of this platform in their examples, which they get from it', async () => {
+    const page = await (await open('/developers/guides/pms')).text();
+    const [, example = ''] = /curl -sf --create-dirs -o \S+ "\$BASE_URL(\S+)"/.exec(page) ?? [];
+    expect([page.includes(`export BASE_URL=${portal.url}\n`), (await open(example)).status]).toEqual([
+      true,
+      200,
+    ]);
   });
 
   it('include the examples as plain text', async () => {

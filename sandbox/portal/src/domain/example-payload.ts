@@ -37,6 +37,9 @@ export const syntheticPatients: readonly SyntheticPatient[] = [
 /** The actions that may repeat the identifier of an OrderTest. They then open its request. */
 export const actsOnExisting: readonly Action[] = ['UpdateTest', 'PatientSampleQueue', 'PatientReport'];
 
+/** Returns an identifier that no request has. */
+export const newIdentifier = () => `DEV-${randomUUID()}`;
+
 type ExampleLaunch = {
   readonly patient?: SyntheticPatient;
   /** The NHS number to send, which may differ from the number of the patient. */
@@ -57,7 +60,7 @@ export function examplePayload(
   namespaces: Namespaces,
   { patient = firstPatient, nhsNumber = patient.nhsNumber, now, ...launch }: ExampleLaunch,
 ) {
-  const { action = 'OrderTest', identifier = `DEV-${randomUUID()}` } = launch;
+  const { action = 'OrderTest', identifier = newIdentifier() } = launch;
   const [practice] = practices === undefined || practices === 'any' ? [] : practices;
   const { fhir, nhs } = namespaces;
   const example = exampleServiceRequest(namespaces);

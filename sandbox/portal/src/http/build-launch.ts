@@ -1,9 +1,15 @@
+import { isMembers, membersOf } from '@clinical-launch/conformance/exchange';
 import { actions } from '@clinical-launch/contracts/launch-context';
 import { redirect } from '@clinical-launch/http/answer';
 import { readForm } from '@clinical-launch/http/body';
 import type { Endpoint } from '@clinical-launch/http/endpoint';
 import { ServiceError } from '@clinical-launch/http/errors';
-import { actsOnExisting, examplePayload, syntheticPatients } from '../domain/example-payload.ts';
+import {
+  actsOnExisting,
+  examplePayload,
+  newIdentifier,
+  syntheticPatients,
+} from '../domain/example-payload.ts';
 import { judgedPayload } from '../present/judged-payload.ts';
 import type { Portal, Visit } from './portal.ts';
 import { readPayload, sendPayload } from './send-payload.ts';
@@ -54,7 +60,8 @@ export function launchBuilder(portal: Portal): readonly Endpoint[] {
     portal.ofClient('/developers/launches/open', {
       async POST(visit) {
         const { response } = visit;
-        const payload = await readPayload(visit);
+        const read = await readPayload(visit);
+        const payload = read.isNew ? withNewIdentifier(read.payload) : read.payload;
         const path = '/AccessApi/RequestLaunchUrl';
         const { faults, openUrl } = await sendPayload(portal, visit, { path, payload });
         if (faults.length === 0) return redirect(response, openUrl());
@@ -63,4 +70,15 @@ export function launchBuilder(portal: Portal): readonly Endpoint[] {
       },
     }),
   ];
+}
+
+/** Returns a payload with a new identifier, so that the same form can launch again. */
+function withNewIdentifier(payload: string): string {
+  const members = membersOf(payload);
+  const { identifier } = members;
+  if (!Array.isArray(identifier)) return payload;
+  const renewed = identifier.map((one: unknown) =>
+    isMembers(one) ? { ...one, value: newIdentifier() } : one,
+  );
+  return JSON.stringify({ ...members, identifier: renewed }, undefined, 2);
 }

@@ -9,6 +9,7 @@ import { readBytes } from '@clinical-launch/http/body';
 import { type Endpoint, textParameter } from '@clinical-launch/http/endpoint';
 import { ServiceError } from '@clinical-launch/http/errors';
 import { type Attempt, addressFault, findSignature, isSigned, testKinds } from '../domain/callbacks.ts';
+import { isDemoClient } from '../domain/sandbox-clients.ts';
 import type { Forwarding } from './forward-callback.ts';
 import { wantsPage } from './pages.ts';
 import type { ClientVisit, Developers } from './portal.ts';
@@ -58,6 +59,8 @@ const showCallbacks = (portal: Developers, forwarding: Forwarding): Endpoint => 
       client: visit.client,
       registeredAddress: forwarding.registeredAddress(visit.client),
       isRegistered: forwarding.isRegistered(visit.client),
+      // The secrets of the demo are public.
+      secret: isDemoClient(visit.client) ? forwarding.secretsOf(visit.client)[0] : undefined,
       ...reportOf(visit, portal),
       ...more,
     });

@@ -77,7 +77,10 @@ export function conformanceRuns(portal: Developers, runs: ConformanceRuns): read
         if (type !== 'text/html') return sendJson(response, report);
         if (report.state === 'running') response.setHeader('Refresh', '2');
         const isSigned = portal.config.statementKeys !== undefined;
-        portal.show(response, 'conformance-run.njk', { current: 'runs', report, isSigned });
+        const counts = Object.entries(Object.groupBy(report.requirements, ({ result }) => result)).map(
+          ([result, ones]) => ({ result, count: ones.length }),
+        );
+        portal.show(response, 'conformance-run.njk', { current: 'runs', report, counts, isSigned });
       },
       async POST(visit) {
         const run = runOf(visit, runs);

@@ -13,7 +13,7 @@ const folder = new URL('../../pages/', import.meta.url);
 export const pageNotFound = () => new ServiceError({ code: 'not_found', message: 'Page not found' });
 
 type Entry = {
-  readonly group: 'guides' | 'reference' | 'examples';
+  readonly group: 'guides' | 'reference' | 'examples' | 'diagrams';
   readonly slug: string;
   readonly title: string;
   /** The position of the document in its group, from 0. */
@@ -21,10 +21,10 @@ type Entry = {
 };
 
 /**
- * Creates the pages of the guides, the reference and the examples. `npm run docs` writes their content as
+ * Creates the pages of the guides with their pictures, the reference and the examples. `npm run docs` writes their content as
  * fragments of HTML. Reads only documents that the index lists, so a path cannot name another file.
  */
-export function documentPages({ open, show }: Pick<Portal, 'open' | 'show'>): Endpoint[] {
+export function documentPages({ open, show, config }: Pick<Portal, 'open' | 'show' | 'config'>): Endpoint[] {
   const index: readonly Entry[] = JSON.parse(readFileSync(new URL('index.json', folder), 'utf8'));
   const listed = (group: Entry['group']) =>
     index.filter((entry) => entry.group === group).toSorted((one, other) => one.order - other.order);
@@ -41,13 +41,21 @@ export function documentPages({ open, show }: Pick<Portal, 'open' | 'show'>): En
     (group: Entry['group']): Handler =>
     async (exchange) => {
       const { slug, title } = find(group, textParameter(exchange, 'slug'));
-      const html = await readFile(new URL(`${group}/${slug}.html`, folder), 'utf8');
+      const written = await readFile(new URL(`${group}/${slug}.html`, folder), 'utf8');
+      // The guides are written for a platform on the reader's machine.
+      const html = written.replaceAll('BASE_URL=http://localhost:8080', `BASE_URL=${config.publicUrl}`);
       show(exchange.response, 'document.njk', { current: 'documents', group, slug, title, html, lists });
     };
   return [
     open('/developers/guides', { GET: ({ response }) => redirect(response, '/developers/guides/pms') }),
     open('/developers/guides/:slug', { GET: showFragment('guides') }),
     open('/developers/reference/:slug', { GET: showFragment('reference') }),
+    open('/developers/diagrams/:name', {
+      async GET(exchange) {
+        const { slug } = find('diagrams', textParameter(exchange, 'name'));
+        sendText(exchange.response, 'image/svg+xml', await readFile(new URL(`diagrams/${slug}`, folder)));
+      },
+    }),
     open('/developers/examples/:name', {
       async GET(exchange) {
         const { slug } = find('examples', textParameter(exchange, 'name'));

@@ -16,14 +16,16 @@ const maxPayloadBytes = 262_144;
 
 /**
  * Reads the payload in the form of a page. Browsers send each line break of a text area as CRLF, so CRLF is
- * replaced by LF.
+ * replaced by LF. `isNew` is true if the payload shall have a new identifier.
  * @throws ServiceError 413 if the payload has more bytes than the launch API accepts
  */
-export async function readPayload(visit: Visit): Promise<string> {
+export async function readPayload(
+  visit: Visit,
+): Promise<{ readonly payload: string; readonly isNew: boolean }> {
   // Percent-encoding can turn one byte into three.
   const form = await readForm(visit, 3 * maxPayloadBytes + 100);
-  const text = (form.get('payload') ?? '').replaceAll('\r\n', '\n');
-  if (Buffer.byteLength(text) <= maxPayloadBytes) return text;
+  const payload = (form.get('payload') ?? '').replaceAll('\r\n', '\n');
+  if (Buffer.byteLength(payload) <= maxPayloadBytes) return { payload, isNew: form.has('isNew') };
   throw new ServiceError({
     code: 'too_large',
     message: `The payload must have at most ${maxPayloadBytes} bytes`,
@@ -112,7 +114,7 @@ export function payloadChecker(portal: Portal): Endpoint {
     },
     async POST(visit) {
       limiter.count(visit.sessionId, checksPerSecond);
-      const payload = await readPayload(visit);
+      const { payload } = await readPayload(visit);
       const { faults } = await sendPayload(portal, visit, { path: '/AccessApi/Validate', payload });
       portal.show(visit.response, 'payload.njk', { judged: judgedPayload(payload, faults) });
     },
