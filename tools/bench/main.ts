@@ -4,16 +4,14 @@ import { parseArgs } from 'node:util';
 import { progressOn } from '@clinical-launch/process/command-line';
 import { audit } from './audit/audit.ts';
 import { type Bench, type Figure, median, misses } from './bench.ts';
-import { bodies } from './bodies/bodies.ts';
 import { events } from './events/events.ts';
 import { launch } from './launch/launch.ts';
 import { lists } from './lists/lists.ts';
-import { locks } from './locks/locks.ts';
 import { soak } from './soak/soak.ts';
 import { tokens } from './tokens/tokens.ts';
 import { weight } from './weight/weight.ts';
 
-const benches: readonly Bench[] = [launch, tokens, events, audit, soak, lists, locks, bodies, weight];
+const benches: readonly Bench[] = [launch, tokens, events, audit, soak, lists, weight];
 
 const usage = `Usage: npm run bench -- [--short] [--json FILE] [NAME...]
 
