@@ -73,7 +73,7 @@ const setIsGone: Notice = { practiceSet: { outcome: 'gone', name: '' } };
 async function actionOf(
   tx: OrderingTransaction,
   form: ChoiceForm & { readonly names: NameIndex },
-  { practiceKey, before, choosing }: ActionBasis,
+  { practiceKey, before, choosing }: { practiceKey: string; before: Draft; choosing: Choosing },
 ): Promise<ChoiceAction> {
   const { button } = form;
   const { catalogue, patient } = choosing;
@@ -100,12 +100,6 @@ async function actionOf(
   const own = sets.find(({ id }) => id === button.id);
   return own === undefined ? { kind: 'update' } : addSet(orderSetOf(own, catalogue), patient);
 }
-
-type ActionBasis = {
-  readonly practiceKey: string;
-  readonly before: Draft;
-  readonly choosing: Choosing;
-};
 
 function addSet(offered: OrderSet, patient: PatientTraits): ChoiceAction {
   const set = setFor(offered, patient);

@@ -53,13 +53,11 @@ export async function findReferenced(
 
 const bare = (reference: string) => reference.toUpperCase().replace('-', '');
 
-type Reading = {
-  readonly search: ListSearch;
-  readonly catalogue: Catalogue | undefined;
-  readonly from: ListQuery['from'];
-};
-
-const queryOf = ({ clock, timeZone }: Dependencies, context: LaunchContext, reading: Reading): ListQuery =>
+const queryOf = (
+  { clock, timeZone }: Dependencies,
+  context: LaunchContext,
+  reading: { search: ListSearch; catalogue: Catalogue | undefined; from: ListQuery['from'] },
+): ListQuery =>
   listQueryOf(context, {
     ...reading,
     rule: actionRules[context.request.action],
