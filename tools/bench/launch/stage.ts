@@ -20,7 +20,6 @@ export type Stage = {
   readonly api: Measured;
   readonly gateway: Measured;
   readonly auditTrail: Measured | undefined;
-  readonly redisUrl: string;
   /** Starts a bare server of `bare.ts` on the same Redis. */
   readonly bare: (name: string) => Promise<Measured>;
   readonly token: string;
@@ -72,7 +71,6 @@ export async function openStage({ isAudited = false } = {}): Promise<Stage> {
     api,
     gateway,
     auditTrail: isAudited ? await startAuditTrail() : undefined,
-    redisUrl,
     bare: (name) =>
       kept(startMeasured({ program: 'tools/bench/launch/bare.ts', arguments: [name], environment: common })),
     token: await fetchToken(issuer.url, 'RS256'),
