@@ -25,9 +25,8 @@ import {
   findPracticeChoices,
 } from '../store/practice-choices.ts';
 import { addFavourite, addPersonalFavourite, savePracticeSet } from './change-practice-choices.ts';
-import type { WorkDependencies } from './dependencies.ts';
 import { getEarlierOrder, repeatOrder } from './find-earlier-order.ts';
-import type { Choosing } from './launch.ts';
+import type { Choosing, WorkDependencies } from './launch.ts';
 import { servedBy } from './select-tests.ts';
 
 /** The new draft, and the action of the button that the user pressed. */

@@ -5,7 +5,7 @@ import type { ListSearch } from '../domain/list-search.ts';
 import type { TestRequest } from '../domain/test-request.ts';
 import { findListSearch } from '../store/list-searches.ts';
 import { type ListQuery, type RequestPage, readRequestPage } from '../store/request-lists.ts';
-import type { WorkDependencies } from './dependencies.ts';
+import type { WorkDependencies } from './launch.ts';
 import { listQueryOf } from './read-list.ts';
 
 type Dependencies = Pick<WorkDependencies, 'database' | 'clock' | 'timeZone'>;
