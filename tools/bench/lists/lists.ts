@@ -25,7 +25,6 @@ type Launch = {
   post(path: string, fields: Record<string, string>): Promise<void>;
 };
 
-/** Starts the service in a separate process. */
 async function startService(databaseUrl: string) {
   const child = fork(fileURLToPath(new URL('server.ts', import.meta.url)), {
     env: { ...process.env, DATABASE_URL: databaseUrl },
@@ -204,7 +203,6 @@ async function timed(
   return { page, times };
 }
 
-/** Requests all kinds of pages without pauses, like several simultaneous users. */
 async function measureThroughput(
   visits: readonly (() => Promise<unknown>)[],
   times: number,
