@@ -59,15 +59,11 @@ function rowOf(figure: Figure) {
   const middle = median(values);
   const range = Math.max(...values) - Math.min(...values);
   return {
-    median: rounded(middle),
+    median: Number(middle.toPrecision(3)),
     unit,
     spread: values.length > 1 ? `${Math.round((range / middle) * 100)} %` : '',
     goal: goal === undefined ? '' : 'atMost' in goal ? `≤ ${goal.atMost}` : `≥ ${goal.atLeast}`,
     met: goal === undefined ? '' : misses(figure) ? 'no' : 'yes',
     disturbed: disturbed === 0 ? '' : `${disturbed} of ${values.length}`,
   };
-}
-
-function rounded(value: number): number {
-  return Number(value.toPrecision(3));
 }
