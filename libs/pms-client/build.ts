@@ -36,7 +36,7 @@ const {
   private: _private,
   scripts: _scripts,
   ...manifest
-} = readManifest();
+}: Readonly<Record<string, unknown>> = JSON.parse(readFileSync(join(here, 'package.json'), 'utf8'));
 const published = {
   ...manifest,
   exports: { '.': { types: './index.d.ts', default: './index.js' } },
@@ -49,10 +49,3 @@ const published = {
 writeFileSync(join(target, 'package.json'), `${JSON.stringify(published, undefined, 2)}\n`);
 copyFileSync(join(here, 'README.md'), join(target, 'README.md'));
 copyFileSync(join(root, 'LICENSE'), join(target, 'LICENSE'));
-
-function readManifest(): Readonly<Record<string, unknown>> {
-  const manifest: Readonly<Record<string, unknown>> = JSON.parse(
-    readFileSync(join(here, 'package.json'), 'utf8'),
-  );
-  return manifest;
-}

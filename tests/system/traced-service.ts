@@ -4,6 +4,7 @@ import { sendJson } from '@clinical-launch/http/answer';
 import { endpoint } from '@clinical-launch/http/endpoint';
 import { problemDialect } from '@clinical-launch/http/errors';
 import { runProcess } from '@clinical-launch/process/process';
+import { inChildSpan } from '@clinical-launch/runtime/tracing';
 
 const shared = { source: '/traced', dialect: problemDialect({ isProduction: false }) };
 const endpoints = [
@@ -21,9 +22,10 @@ const endpoints = [
     ...shared,
     path: '/fails',
     methods: {
-      GET() {
-        throw new Error('Whitfield');
-      },
+      GET: () =>
+        inChildSpan({ name: 'call', attributes: {} }, async () => {
+          throw new Error('Whitfield');
+        }),
     },
   }),
 ];

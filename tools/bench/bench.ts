@@ -5,7 +5,7 @@ export type Goal = { readonly atMost: number } | { readonly atLeast: number };
 export type Figure = {
   /** What was measured, and for which program: `RequestLaunchUrl, launch-api`. */
   readonly name: string;
-  readonly unit: 'µs' | 'ms' | 's' | '/s' | 'MiB' | 'B' | 'modules' | '×';
+  readonly unit: 'µs' | 'ms' | 's' | '/s' | 'MiB' | 'B' | '×';
   readonly values: readonly number[];
   /** The number of rounds in which other processes used more than a tenth of a core. */
   readonly disturbed?: number;

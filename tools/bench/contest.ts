@@ -46,7 +46,7 @@ export function figuresOf(row: string, results: ReadonlyMap<string, readonly Rou
 }
 
 /** Returns the ratio of a contender's cost to the cost of our service in each round. */
-export function shareOf(figures: readonly Figure[], row: string, limit: string, atLeast?: number): Figure {
+export function shareOf(figures: readonly Figure[], row: string, limit: string, atLeast: number): Figure {
   const valuesOf = (name: string) =>
     figures.find((figure) => figure.name === `${row}, ${name}`)?.values ?? [];
   const ours = figures[0]?.values ?? [];
@@ -54,6 +54,6 @@ export function shareOf(figures: readonly Figure[], row: string, limit: string, 
     name: `${row}: ${limit} ÷ ours`,
     unit: '×',
     values: ratios(valuesOf(limit), ours),
-    ...(atLeast === undefined ? {} : { goal: { atLeast } }),
+    goal: { atLeast },
   };
 }

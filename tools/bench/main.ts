@@ -4,16 +4,14 @@ import { parseArgs } from 'node:util';
 import { progressOn } from '@clinical-launch/process/command-line';
 import { audit } from './audit/audit.ts';
 import { type Bench, type Figure, median, misses } from './bench.ts';
-import { bodies } from './bodies/bodies.ts';
 import { events } from './events/events.ts';
 import { launch } from './launch/launch.ts';
 import { lists } from './lists/lists.ts';
-import { locks } from './locks/locks.ts';
 import { soak } from './soak/soak.ts';
 import { tokens } from './tokens/tokens.ts';
 import { weight } from './weight/weight.ts';
 
-const benches: readonly Bench[] = [launch, tokens, events, audit, soak, lists, locks, bodies, weight];
+const benches: readonly Bench[] = [launch, tokens, events, audit, soak, lists, weight];
 
 const usage = `Usage: npm run bench -- [--short] [--json FILE] [NAME...]
 
@@ -61,15 +59,11 @@ function rowOf(figure: Figure) {
   const middle = median(values);
   const range = Math.max(...values) - Math.min(...values);
   return {
-    median: rounded(middle),
+    median: Number(middle.toPrecision(3)),
     unit,
     spread: values.length > 1 ? `${Math.round((range / middle) * 100)} %` : '',
     goal: goal === undefined ? '' : 'atMost' in goal ? `≤ ${goal.atMost}` : `≥ ${goal.atLeast}`,
     met: goal === undefined ? '' : misses(figure) ? 'no' : 'yes',
     disturbed: disturbed === 0 ? '' : `${disturbed} of ${values.length}`,
   };
-}
-
-function rounded(value: number): number {
-  return Number(value.toPrecision(3));
 }

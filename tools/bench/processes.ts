@@ -5,7 +5,6 @@ import { availableParallelism, cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findFreePort } from '@clinical-launch/testing/servers/private-server';
-import type { Stalls } from './launch/stalls.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -16,12 +15,6 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 export type Measured = {
   readonly pid: number;
   readonly url: string;
-  /** The output of the program during its start. */
-  readonly output: string;
-  /**
-   * Toggles the measurement of stalls in a program that imports `launch/stalls.ts`, and returns its results.
-   */
-  readonly stalls: () => Promise<Stalls>;
   stop(): Promise<void>;
 };
 
@@ -30,23 +23,17 @@ type StartOptions = {
   readonly program: string;
   readonly environment: Readonly<Record<string, string>>;
   readonly arguments?: readonly string[];
-  readonly flags?: readonly string[];
   /** Whether the program may use all cores, which it then shares with the servers and the load. */
   readonly usesEveryCore?: boolean;
 };
 
 type Stoppable = { stop(): Promise<void> };
 
-type Kept = {
-  readonly kept: <Part extends Stoppable>(starting: Promise<Part>) => Promise<Part>;
-  readonly stop: () => Promise<void>;
-};
-
 /** Collects started parts, to stop all of them in reverse order. */
-export function keepAll(): Kept {
+export function keepAll() {
   const parts: Stoppable[] = [];
   return {
-    kept: async (starting) => {
+    kept: async <Part extends Stoppable>(starting: Promise<Part>): Promise<Part> => {
       const part = await starting;
       parts.push(part);
       return part;
@@ -83,7 +70,6 @@ const nodeOptionsOfImage = ['--expose-gc'];
  */
 export async function startMeasured({
   program,
-  flags = [],
   usesEveryCore = false,
   ...options
 }: StartOptions): Promise<Measured> {
@@ -91,7 +77,6 @@ export async function startMeasured({
   const command = [
     process.execPath,
     ...nodeOptionsOfImage,
-    ...flags,
     join(root, program),
     ...(options.arguments ?? []),
   ];
@@ -108,12 +93,10 @@ export async function startMeasured({
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  const output = await readyOf(child, program);
+  await untilReady(child, program);
   return {
     pid: child.pid ?? 0,
     url: `http://127.0.0.1:${port}`,
-    output,
-    stalls: () => askStalls(child),
     async stop() {
       if (child.exitCode !== null || child.signalCode !== null) return;
       const exited = once(child, 'exit');
@@ -121,17 +104,6 @@ export async function startMeasured({
       await exited;
     },
   };
-}
-
-async function askStalls(child: ChildProcess): Promise<Stalls> {
-  const { promise, resolve } = Promise.withResolvers<Stalls>();
-  const read = (chunk: Buffer) => {
-    const [, stalls] = /^stalls (.*)$/m.exec(chunk.toString()) ?? [];
-    if (stalls !== undefined) resolve(JSON.parse(stalls));
-  };
-  child.stderr?.on('data', read);
-  child.kill('SIGUSR2');
-  return promise.finally(() => child.stderr?.off('data', read));
 }
 
 const compileCache = process.env['NODE_COMPILE_CACHE'] ?? temporaryCache();
@@ -142,8 +114,8 @@ function temporaryCache(): string {
   return folder;
 }
 
-function readyOf(child: ChildProcess, program: string): Promise<string> {
-  const { promise, resolve, reject } = Promise.withResolvers<string>();
+function untilReady(child: ChildProcess, program: string): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
   let output = '';
   let isReady = false;
   let last = '';
@@ -151,7 +123,7 @@ function readyOf(child: ChildProcess, program: string): Promise<string> {
     if (isReady) return void (last = chunk.toString());
     output += chunk.toString();
     isReady = /^ready /m.test(output);
-    if (isReady) resolve(output);
+    if (isReady) resolve();
   };
   child.stdout?.on('data', read);
   child.stderr?.on('data', read);
@@ -159,6 +131,5 @@ function readyOf(child: ChildProcess, program: string): Promise<string> {
     reject(new Error(`${program} exited:\n${output}`));
     if (isReady && code !== null && code !== 0) process.stderr.write(`${program} failed:\n${last}\n`);
   });
-
   return promise;
 }

@@ -13,11 +13,8 @@ export const tokenScope = 'api://clinical-launch/.default';
 /** Returns the realm whose tokens are signed with an algorithm. */
 export const realmOf = (algorithm: SigningAlgorithm): string => algorithm.toLowerCase();
 
-/** The numbers of realms and clients in addition to the realms and clients of the bench. */
-export type RegistrySize = { readonly realms?: number; readonly clients?: number };
-
 /** Writes the registry of the bench to a new directory. */
-export async function writeRegistry({ realms: others = 0, clients = 0 }: RegistrySize = {}) {
+export async function writeRegistry() {
   const directory = mkdtempSync(join(tmpdir(), 'clinical-launch-bench-'));
   const path = join(directory, 'registry.json');
   const client = {
@@ -27,20 +24,12 @@ export async function writeRegistry({ realms: others = 0, clients = 0 }: Registr
     scopes: ['ocs-launch.write'],
     practices: 'any',
   };
-  const crowd = (length: number) =>
-    Array.from({ length }, (_, index) => ({ ...client, clientId: `client-${index}` }));
   const realms = signingAlgorithms.map((signingAlgorithm) => ({
     realm: realmOf(signingAlgorithm),
     signingAlgorithm,
-    clients: [client, ...crowd(clients)],
-  }));
-  const further = Array.from({ length: others }, (_, index) => ({
-    realm: `realm-${index}`,
-    // The keys of this algorithm are the cheapest to create.
-    signingAlgorithm: 'EdDSA',
     clients: [client],
   }));
-  writeFileSync(path, JSON.stringify({ realms: [...realms, ...further] }));
+  writeFileSync(path, JSON.stringify({ realms }));
   return { path, stop: async () => rmSync(directory, { recursive: true, force: true }) };
 }
 

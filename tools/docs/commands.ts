@@ -1,16 +1,12 @@
 /** Builds docs/reference/commands.md from the commands of the operator. */
 import type { Command } from '@clinical-launch/ops/command';
 import { tools } from '@clinical-launch/ops/tools';
-import type { Argument, Option } from '@clinical-launch/process/command-line';
+import type { Option } from '@clinical-launch/process/command-line';
 
 export const commandsFile = new URL('../../docs/reference/commands.md', import.meta.url);
 
 const code = (text: string) => `\`${text.replaceAll('|', '\\|')}\``;
 const cell = (text: string) => text.replaceAll('|', '\\|').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
-
-function argumentRow({ name, summary, isOptional }: Argument): string {
-  return `| ${code(isOptional ? `[${name}]` : `<${name}>`)} | ${cell(summary)} |`;
-}
 
 function optionRow({ name, value, summary, isOptional, isRepeatable }: Option): string {
   const notes = [
@@ -24,7 +20,10 @@ function optionRow({ name, value, summary, isOptional, isRepeatable }: Option): 
 function sectionOf(path: string, command: Command): string {
   const { summary, details, example, arguments: positionals = [], options = [], settings = [] } = command;
   const rows = [
-    ...positionals.map(argumentRow),
+    ...positionals.map(
+      ({ name, summary: about, isOptional }) =>
+        `| ${code(isOptional ? `[${name}]` : `<${name}>`)} | ${cell(about)} |`,
+    ),
     ...options.map(optionRow),
     ...settings.map((setting) => `| ${code(setting.name)} | ${cell(setting.summary)} |`),
   ];

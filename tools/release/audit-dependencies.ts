@@ -15,7 +15,9 @@ const { status, stdout, stderr } = spawnSync(
 const report = parse(stdout);
 
 if (typeof report?.['vulnerabilities'] === 'object' && report['vulnerabilities'] !== null) {
-  for (const line of vulnerabilitiesIn(report['vulnerabilities'])) process.stdout.write(`${line}\n`);
+  const found: [string, { severity?: unknown }][] = Object.entries(report['vulnerabilities']);
+  for (const [name, { severity }] of found)
+    process.stdout.write(`${name}: ${String(severity)}, see npm audit --omit=dev\n`);
   if (status === 0)
     process.stdout.write('No production dependency has a known vulnerability of high severity.\n');
   else
@@ -41,11 +43,4 @@ function parse(json: string): Record<string, unknown> | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** Returns one line for each vulnerable package, with its severity. */
-function vulnerabilitiesIn(vulnerabilities: object): string[] {
-  return Object.entries(vulnerabilities).map(([name, found]: [string, { severity?: unknown }]) => {
-    return `${name}: ${String(found.severity)}, see npm audit --omit=dev`;
-  });
 }

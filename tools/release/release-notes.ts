@@ -9,7 +9,9 @@ import { imagesIn } from './manifests.ts';
 
 const [tag = '', metadataFile] = process.argv.slice(2);
 const version = tag.replace(/^v/, '');
-const section = sectionOf(readFileSync('CHANGELOG.md', 'utf8'));
+const sections = readFileSync('CHANGELOG.md', 'utf8').split(/^## /m);
+const found = sections.slice(1).find((text) => text.startsWith(`${version} – `)) ?? '';
+const section = found.split('\n').slice(1).join('\n').trim();
 const faults = [
   ...['package.json', 'libs/pms-client/package.json'].flatMap((file) => {
     const manifest: { readonly version: string } = JSON.parse(readFileSync(file, 'utf8'));
@@ -23,10 +25,4 @@ if (faults.length > 0) {
 } else {
   const images = metadataFile === undefined ? '' : `\n\`\`\`yaml\n${imagesIn(metadataFile)}\`\`\`\n`;
   process.stdout.write(`${section}\n${images}`);
-}
-
-function sectionOf(changelog: string): string {
-  const sections = changelog.split(/^## /m).slice(1);
-  const found = sections.find((text) => text.startsWith(`${version} – `)) ?? '';
-  return found.split('\n').slice(1).join('\n').trim();
 }

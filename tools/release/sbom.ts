@@ -26,7 +26,9 @@ if (status !== 0) process.exit(status ?? 1);
 
 const everything: BillOfMaterials = JSON.parse(stdout);
 const { name }: { name: string } = JSON.parse(readFileSync('package.json', 'utf8'));
-const components = everything.components.filter((component) => !isForDevelopment(component));
+const components = everything.components.filter(
+  ({ properties = [] }) => !properties.some((property) => property.name === 'cdx:npm:package:development'),
+);
 const kept = new Set([everything.metadata.component, ...components].map((component) => component['bom-ref']));
 const dependencies = everything.dependencies
   .filter(({ ref }) => kept.has(ref))
@@ -34,7 +36,3 @@ const dependencies = everything.dependencies
 // npm names the product after the directory.
 const metadata = { ...everything.metadata, component: { ...everything.metadata.component, name } };
 process.stdout.write(`${JSON.stringify({ ...everything, metadata, components, dependencies }, null, 2)}\n`);
-
-function isForDevelopment({ properties = [] }: Component): boolean {
-  return properties.some((property) => property.name === 'cdx:npm:package:development');
-}

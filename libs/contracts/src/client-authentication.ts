@@ -28,8 +28,6 @@ export const clientKeys = {
   jwksUri: Type.Optional({ ...httpAddress, title: 'Address where the keys are published' }),
 };
 
-export type PublicJwk = Static<typeof publicJwk>;
-
 const compiled = compileSchema(publicJwk);
 const curves = new Set(['prime256v1', 'secp384r1', 'secp521r1']);
 /** The minimum size of an RSA key that signs a token (RFC 7518 section 3.3). */
@@ -46,7 +44,7 @@ export function publicKeyFault(candidate: unknown): string | undefined {
   return strengthFault(readKey(candidate));
 }
 
-function readKey(jwk: PublicJwk): KeyObject | undefined {
+function readKey(jwk: Static<typeof publicJwk>): KeyObject | undefined {
   try {
     return createPublicKey({ key: jwk, format: 'jwk' });
   } catch {

@@ -23,7 +23,9 @@ export function parseRegistry(candidate: unknown, { publicUrl }: ParseOptions = 
     contradictions.push(...earlierCodeFaults(candidate, publicUrl ?? ''));
     if (contradictions.length === 0) return candidate;
   }
-  throw registryError([...compiled.faultsOf(candidate), ...contradictions]);
+  const faults = [...compiled.faultsOf(candidate), ...contradictions];
+  const described = faults.map(({ path, message }) => `${path} ${message}`);
+  throw new TypeError(`The registry is invalid:\n  ${described.join('\n  ')}`);
 }
 
 /** Returns the registry without suspended clients and partners, which services treat as not registered. */
@@ -49,11 +51,6 @@ export function activeRegistry({ realms, trustedIssuers, ...others }: Registry):
 }
 
 const isActive = ({ suspended: isSuspended = false }: { readonly suspended?: boolean }) => !isSuspended;
-
-function registryError(faults: readonly FileFault[]): TypeError {
-  const described = faults.map(({ path, message }) => `${path} ${message}`);
-  return new TypeError(`The registry is invalid:\n  ${described.join('\n  ')}`);
-}
 
 /**
  * Returns the errors that the schema cannot find: repeated entries, the platform's own issuers under

@@ -50,6 +50,13 @@ describe('the JSON Schema of the payload', () => {
     expect(JSON.stringify(schemas)).not.toMatch(/\\[up]\{/);
   });
 
+  it('has a type beside each list of texts, and only there', () => {
+    const [texts, numbers] = [{ enum: ['a', 'b'] }, { enum: [1, 'b'] }];
+    expect(publishedSchema({ anyOf: [texts, numbers] })).toEqual({
+      anyOf: [{ type: 'string', ...texts }, numbers],
+    });
+  });
+
   it('accepts every payload that the reader accepts', () => {
     fc.assert(
       fc.property(validServiceRequest(), (payload) => {

@@ -57,12 +57,10 @@ export async function replayDeadLetters(
   });
 }
 
-type Place = { readonly channel: ConfirmChannel; readonly queue: string };
-
 async function withDeadLetters<Result>(
   { url, namespace }: Broker,
   consumer: string,
-  work: (taken: TakenLetters, place: Place) => Promise<Result>,
+  work: (taken: TakenLetters, place: { channel: ConfirmChannel; queue: string }) => Promise<Result>,
 ): Promise<Result> {
   const topology = topologyOf(namespace);
   const queue = topology.queueOf(consumer);

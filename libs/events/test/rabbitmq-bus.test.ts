@@ -293,6 +293,11 @@ describe('a consumer on RabbitMQ', () => {
     const { handle } = aCollector('x').consumer;
     await expect(bus.consume({ name: 'one.dead-letters', handle })).rejects.toThrow(TypeError);
   });
+
+  it('is refused if it may retry an event as often as the broker delivers it', async () => {
+    const bus = await place.connect({ retryAfterMs: Array.from({ length: 30 }, () => 0) });
+    await expect(bus.consume(aCollector('patient').consumer)).rejects.toThrow('at most 29 times');
+  });
 });
 
 describe('the connections to RabbitMQ', () => {

@@ -59,7 +59,8 @@ export function createRefusals({
   });
   const sweeps = startLoop({
     async work() {
-      forgetEnded(seen, clock.now());
+      const now = clock.now();
+      for (const [network, { endsAt }] of seen) if (endsAt <= now) seen.delete(network);
       await batches.flush();
     },
     everyMs: sweepEveryMs,
@@ -88,7 +89,9 @@ export function createRefusals({
         ...withoutUndefined({ limit: counted }),
       });
       if (recorded.overForMs === 0) return within;
-      remember(seen, network, clock.now() + recorded.overForMs);
+      const known = seen.get(network);
+      if (known !== undefined)
+        Object.assign(known, { endsAt: clock.now() + recorded.overForMs, isOver: true });
       return over(meter, recorded.overForMs);
     },
     async stop() {
@@ -164,15 +167,6 @@ function countHere(
   }
   known.count += 1;
   return known.isOver || known.count > refusals ? known.endsAt - now : 0;
-}
-
-function remember(seen: Map<string, Seen>, network: string, endsAt: number): void {
-  const known = seen.get(network);
-  if (known !== undefined) Object.assign(known, { endsAt, isOver: true });
-}
-
-function forgetEnded(seen: Map<string, Seen>, now: number): void {
-  for (const [network, { endsAt }] of seen) if (endsAt <= now) seen.delete(network);
 }
 
 export const refusalSettings = Type.Object({

@@ -133,16 +133,12 @@ function refusalIn(response: Response, errors: unknown): LaunchRefusal {
   return {
     status: response.status,
     correlationId: correlationIdOf(response),
-    faults: faultsAmong(errors),
+    faults: Array.isArray(errors) ? errors.filter(isFault) : [],
     retryAfterSeconds: Number.isFinite(wait) ? wait : undefined,
   };
 }
 
 const correlationIdOf = (response: Response) => response.headers.get('x-correlation-id') ?? '';
-
-function faultsAmong(errors: unknown): LaunchFault[] {
-  return Array.isArray(errors) ? errors.filter(isFault) : [];
-}
 
 const isFault = (entry: unknown): entry is LaunchFault =>
   isRecord(entry) && typeof entry['path'] === 'string' && typeof entry['message'] === 'string';

@@ -27,7 +27,11 @@ type Family = {
 /** Writes metrics in OpenMetrics 1.0, with exemplars, or in the older text format of Prometheus. */
 export function writeMetrics(collected: ResourceMetrics, isOpenMetrics: boolean): string {
   const lines = writeTarget(collected, isOpenMetrics);
-  const labels = labelsWith(serviceOf(collected));
+  // Every series names its service, so that it differs from series of other applications with the same name,
+  // whichever target labels Prometheus adds.
+  const { attributes } = collected.resource;
+  const names = ['service.namespace', 'service.name'];
+  const labels = labelsWith(Object.fromEntries(names.map((name) => [name, attributes[name]])));
   for (const family of familiesOf(collected)) {
     const { name, type, unit, metrics } = family;
     const suffix = type === 'counter' ? '_total' : '';
@@ -39,15 +43,6 @@ export function writeMetrics(collected: ResourceMetrics, isOpenMetrics: boolean)
   }
   if (isOpenMetrics) lines.push('# EOF');
   return `${lines.join('\n')}\n`;
-}
-
-/**
- * Returns the labels that name the service. Every series has these labels, so that it differs from series of
- * other applications with the same name. They do not depend on the target labels of Prometheus.
- */
-function serviceOf({ resource: { attributes } }: ResourceMetrics) {
-  const names = ['service.namespace', 'service.name'];
-  return Object.fromEntries(names.map((name) => [name, attributes[name]]));
 }
 
 type Labels = (attributes: Readonly<Record<string, unknown>>) => string;

@@ -67,7 +67,6 @@ type RelayOptions<Item> = {
   readonly logger: Logger;
 };
 
-/** Starts the relay of an outbox, measures the outbox, and logs when its events have to wait. */
 function startOutboxRelay<Item>({ name, outbox, publish, logger }: RelayOptions<Item>): Relay {
   observeOutbox(name, async () => ({
     depth: await outbox.depth(),

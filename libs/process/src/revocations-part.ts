@@ -2,8 +2,6 @@ import { followRevocations, type Revocations } from '@clinical-launch/trust/revo
 import type { RevokedTokens } from '@clinical-launch/trust/revoked-tokens';
 import type { PartOptions, RunningPart } from './parts.ts';
 
-export type RevocationsPart = RunningPart & { readonly revocations: Revocations };
-
 /**
  * Follows the list of revoked access tokens, for a process that verifies such tokens. The part is ready while
  * the last read of the list is recent enough.
@@ -11,7 +9,7 @@ export type RevocationsPart = RunningPart & { readonly revocations: Revocations 
 export async function openRevocationsPart(
   { revokedTokens }: { readonly revokedTokens: RevokedTokens },
   options: Pick<PartOptions, 'clock' | 'logger'>,
-): Promise<RevocationsPart> {
+): Promise<RunningPart & { readonly revocations: Revocations }> {
   const revocations = await followRevocations(revokedTokens, options);
   return {
     revocations,

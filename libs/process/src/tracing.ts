@@ -41,11 +41,10 @@ export function startTracing(
   context.setGlobalContextManager(new sdk.AsyncLocalStorageContextManager());
   trace.setGlobalTracerProvider(provider);
   enableTracing();
-  return { stop: () => stopWithin(provider.shutdown(), logger) };
-}
-
-async function stopWithin(flushed: Promise<void>, logger: Logger): Promise<void> {
-  await withTimeout(flushWithinMs, flushed).catch((error: unknown) =>
-    logger.warn({ err: error }, 'the last spans were not sent'),
-  );
+  return {
+    stop: () =>
+      withTimeout(flushWithinMs, provider.shutdown()).catch((error: unknown) =>
+        logger.warn({ err: error }, 'the last spans were not sent'),
+      ),
+  };
 }

@@ -24,10 +24,11 @@ function aLoop({ errors = [], ...options }: Partial<LoopOptions> & { errors?: Er
 
 describe('a loop', () => {
   it('runs immediately, and again after its interval', async () => {
-    const { loop, runsAt } = aLoop({ everyMs: 20 });
+    const { loop, runsAt, reported } = aLoop({ everyMs: 20 });
     expect(runsAt).toHaveLength(1);
     await until(() => runsAt.length === 3);
     await loop.stop();
+    expect(reported).toEqual([]);
     const [, second = 0, third = 0] = runsAt;
     expect(third - second).toBeGreaterThanOrEqual(19);
   });

@@ -80,17 +80,23 @@ export function sqlOutbox<Tables extends OutboxTables>(
         });
         const isRejected = new Set(rejections.map(({ place }) => place));
         const good = taken.filter(({ id }) => !isRejected.has(id));
-        await setAside(transaction, [...isRejected]);
-        if (good.length > 0)
+        if (isRejected.size > 0) {
+          const set = { rejected_at: sql<Date>`clock_timestamp()` };
+          await transaction
+            .updateTable('outbox')
+            .set(set)
+            .where('id', 'in', [...isRejected])
+            .execute();
+        }
+        if (good.length > 0) {
           await withTimeout(
             publishTimeoutMs,
             publish(good.map(({ event }) => event)),
             () => new Error(`Nothing was confirmed within ${publishTimeoutMs} ms`),
           );
-        await remove(
-          transaction,
-          good.map(({ id }) => id),
-        );
+          const ids = good.map(({ id }) => id);
+          await transaction.deleteFrom('outbox').where('id', 'in', ids).execute();
+        }
         return { waiting: taken.length, rejected: rejections };
       });
       for (const rejection of rejected) onRejected?.(rejection);
@@ -123,14 +129,4 @@ function takeBatch(transaction: Transaction<OutboxTables>, batchSize: number) {
     .forUpdate()
     .skipLocked()
     .execute();
-}
-
-async function setAside(transaction: Transaction<OutboxTables>, ids: readonly string[]): Promise<void> {
-  if (ids.length === 0) return;
-  const set = { rejected_at: sql<Date>`clock_timestamp()` };
-  await transaction.updateTable('outbox').set(set).where('id', 'in', ids).execute();
-}
-
-async function remove(transaction: Transaction<OutboxTables>, ids: readonly string[]): Promise<void> {
-  if (ids.length > 0) await transaction.deleteFrom('outbox').where('id', 'in', ids).execute();
 }

@@ -11,7 +11,9 @@ export const statementSpans = (): Pick<KyselyConfig, 'log'> => (isTracing() ? { 
 
 function record(event: LogEvent): void {
   if (currentSpan() === undefined) return;
-  const { operation, table } = describe(event.query.sql);
+  const statement = event.query.sql;
+  const operation = /^\s*(\w+)/.exec(statement)?.[1]?.toUpperCase() ?? '';
+  const table = tableForm.exec(statement)?.[1]?.replaceAll('"', '');
   const summary = table === undefined ? operation : `${operation} ${table}`;
   const attributes = {
     'db.system.name': 'postgresql',
@@ -24,10 +26,5 @@ function record(event: LogEvent): void {
   recordChildSpan({ name: summary, attributes }, { ...ended, ...failed });
 }
 
+/** The first table that a statement names. */
 const tableForm = /\b(?:from|into|update)\s+("?\w+"?(?:\."?\w+"?)?)/i;
-
-/** Returns the operation of a statement, and the first table that it names. */
-function describe(statement: string): { readonly operation: string; readonly table: string | undefined } {
-  const [, operation = ''] = /^\s*(\w+)/.exec(statement) ?? [];
-  return { operation: operation.toUpperCase(), table: tableForm.exec(statement)?.[1]?.replaceAll('"', '') };
-}

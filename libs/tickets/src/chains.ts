@@ -1,8 +1,6 @@
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import type { ChainRecord, SingleUse, TicketKind } from './tickets.ts';
 
-export type ChainSelection = { readonly owner: string; readonly labels: readonly string[] };
-
 export type ChainUse = {
   readonly proof?: SingleUse | undefined;
   /** The maximum number of uses in a window that starts with the first use. */
@@ -56,7 +54,7 @@ export interface Chains {
    * ended or were revoked. Lists every chain whose first ticket was issued before the call.
    * @throws TypeError without a label, because only labels are indexed
    */
-  list(selection: ChainSelection): Promise<readonly string[]>;
+  list(selection: { owner: string; labels: readonly string[] }): Promise<readonly string[]>;
 }
 
 /** Names that count once, for instance the `jti` of a signed assertion (RFC 7523 section 3). */

@@ -6,16 +6,10 @@ import type { IssuerPolicy } from './issuer-policies.ts';
 import { createPublishedKeys, jsonOf } from './published-keys.ts';
 import type { VerificationKeys } from './verification-keys.ts';
 
-type Options = {
-  readonly clock: Clock;
-  readonly fetchOutbound: OutboundFetch;
-  readonly logger?: Logger | undefined;
-};
-
 /** Creates the keys of an issuer, whose address its discovery document may name. */
 export function createIssuerKeys(
   policy: IssuerPolicy,
-  { fetchOutbound, ...options }: Options,
+  { fetchOutbound, ...options }: { clock: Clock; fetchOutbound: OutboundFetch; logger?: Logger | undefined },
 ): VerificationKeys {
   const get = (address: URL) => fetchOutbound(address, { isOperators: policy.isConfigured });
   let located: URL | undefined;

@@ -13,14 +13,11 @@ import { startPartitions } from './work/maintain-partitions.ts';
 import { startCheckpoints } from './work/sign-checkpoints.ts';
 import { startVerification } from './work/verify-regularly.ts';
 
-type LogDependencies = {
-  readonly database: AuditDatabase;
-  readonly clock: Clock;
-  readonly logger: Logger;
-};
-
 /** Opens the log for new events, and starts its partitions, checkpoints, verification and export. */
-export function keepLog(config: AuditTrailConfig, { database, clock, logger }: LogDependencies) {
+export function keepLog(
+  config: AuditTrailConfig,
+  { database, clock, logger }: { database: AuditDatabase; clock: Clock; logger: Logger },
+) {
   const { keys } = config;
   const options = {
     ...config,

@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { EventData, EventType } from '@clinical-launch/contracts/events/catalogue';
 import { type CloudEvent, createEvent } from '@clinical-launch/contracts/events/cloud-event';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { sql } from 'kysely';
+import { openSchema } from '../src/store/tables.ts';
 import { startAuditTrail } from './running-audit-trail.ts';
 
 const pageSize = 500;
@@ -224,6 +226,19 @@ describe('an invalid query', () => {
       expect(JSON.parse(await response.text())).toMatchObject({ errors: [{ path: 'after' }] });
     },
   );
+});
+
+describe('a replica that stops', () => {
+  it('signs a checkpoint of the last row that it stored', async () => {
+    const replica = await startAuditTrail({ shared: audit.storage });
+    await replica.publish(aRefusal(randomUUID()));
+    await replica.stop();
+    const { rows } = await sql`select 1 from audit_trail.checkpoint
+      where sequence = (select max(sequence) from audit_trail.audit_event)`.execute(
+      await openSchema(audit.storage),
+    );
+    expect(rows).toHaveLength(1);
+  });
 });
 
 describe('the endpoint', () => {

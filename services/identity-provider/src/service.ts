@@ -140,7 +140,8 @@ function observeExpiries({ registry, keyRing }: { registry: RegistrySource; keyR
   });
   meter.addBatchObservableCallback(
     (result) => {
-      for (const { kind, owner, at } of [...endingsOf(registry.current()), ...signingKeys(keyRing)])
+      const keys = keyRing.dueAt().map(({ realm, at }) => ({ kind: 'signing_key', owner: realm, at }));
+      for (const { kind, owner, at } of [...endingsOf(registry.current()), ...keys])
         result.observe(expiry, at / 1000, {
           'clinical_launch.credential.kind': kind,
           'clinical_launch.credential.owner': owner,
@@ -148,10 +149,6 @@ function observeExpiries({ registry, keyRing }: { registry: RegistrySource; keyR
     },
     [expiry],
   );
-}
-
-function signingKeys(keyRing: KeyRing): Ending[] {
-  return keyRing.dueAt().map(({ realm, at }) => ({ kind: 'signing_key', owner: realm, at }));
 }
 
 function endingsOf({ realms, trustedIssuers = [] }: Registry): Ending[] {

@@ -58,7 +58,6 @@ export function launchApi(
   };
 }
 
-/** Returns the public documents of the launch API, by path: its OpenAPI document and its schemas. */
 function publishedDocuments(config: LaunchApiConfig): Readonly<Record<string, Handler>> {
   const describe = () => import('./openapi/document.ts');
   return {
@@ -87,7 +86,6 @@ type LaunchCounts = {
   readonly refused: (error: ServiceError, exchange: LaunchRefused) => void;
 };
 
-/** Creates the counters of issued and refused launches. */
 function createLaunchCounts(): LaunchCounts {
   const meter = getMeter();
   const issued = meter.createCounter('clinical_launch.launches.issued', {

@@ -44,7 +44,6 @@ type LaunchMeter = {
   readonly refused: (error: ServiceError) => void;
 };
 
-/** Creates the metrics of opened and refused launches. */
 function createLaunchMeter(clock: Clock): LaunchMeter {
   const meter = getMeter();
   const redeemed = meter.createCounter('clinical_launch.launches.redeemed', {

@@ -65,10 +65,12 @@ export const orderRendererSettings = Type.Object({
 export function readOrderRendererConfig(environment: Environment): OrderRendererConfig {
   const read = readEnvironment(orderRendererSettings, environment);
   assertTimeZone(read.TIME_ZONE);
+  const manifest = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
+  const { version }: { version: string } = JSON.parse(manifest);
   return Object.freeze({
     xmlNamespace: read.XML_NS,
     timeZone: read.TIME_ZONE,
-    system: { name: 'Clinical Launch', version: packageVersion() },
+    system: { name: 'Clinical Launch', version },
     documentWaitMs: 10_000,
     callbacks: {
       publicUrl: read.PUBLIC_URL,
@@ -82,11 +84,4 @@ export function readOrderRendererConfig(environment: Environment): OrderRenderer
     supportLine: read.SUPPORT_LINE,
     isProduction: isProduction(environment),
   });
-}
-
-function packageVersion(): string {
-  const manifest: { version: string } = JSON.parse(
-    readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
-  );
-  return manifest.version;
 }

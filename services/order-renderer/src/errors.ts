@@ -33,10 +33,8 @@ const expected: ReadonlySet<string> = new Set(['session_required', 'document_not
 /** The errors whose messages are for users. The messages of all other errors are for developers. */
 const forUsers: ReadonlySet<string> = new Set([...expected, 'order_not_found']);
 
-type PageDialectOptions = { readonly pages: Pages; readonly isProduction: boolean };
-
 /** Creates the dialect that answers errors as a page for a browser, and as problem details for a program. */
-export function pageDialect({ pages, isProduction }: PageDialectOptions): ErrorDialect {
+export function pageDialect({ pages, isProduction }: { pages: Pages; isProduction: boolean }): ErrorDialect {
   const headers = pageHeaders({ scriptHashes: [pages.scriptHash] });
   const problem = problemDialect({ isProduction });
   return (error, exchange) => {

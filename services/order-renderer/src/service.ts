@@ -155,7 +155,6 @@ function observeDeliveries(level: () => Promise<DeliveryLevel>): void {
   );
 }
 
-/** Creates the meter of delivery attempts and of the time until a document was delivered. */
 function createAttemptMeter(): (attempt: SettledAttempt, seconds: number) => void {
   const meter = getMeter();
   const attempts = meter.createCounter('clinical_launch.delivery.attempts', {

@@ -69,7 +69,6 @@ async function fill(storage: Storage, { short, progress }: BenchOptions): Promis
     select ${issuer}, 'pms-' || number from generate_series(1, 4) number`.execute(database);
 }
 
-/** Measures the bytes that PostgreSQL needs for a row, with its indexes. */
 async function measureRow(storage: Storage): Promise<Figure> {
   const database = await openSchema(storage);
   const { rows } = await sql<{ bytes: number }>`select (select sum(pg_total_relation_size(inhrelid))

@@ -133,14 +133,6 @@ async function offerEvenly(stage: Stage, seconds: number) {
   return { p50: quantile(took, 0.5), p99: quantile(took, 0.99), isDisturbed };
 }
 
-/** Returns the number of commits per second if PostgreSQL commits each row separately. */
-async function singleCommits(stage: Stage, count: number): Promise<number> {
-  const events = someEvents(count);
-  const startedAt = performance.now();
-  for (const event of events) await stage.commitOne(event);
-  return (count * 1000) / (performance.now() - startedAt);
-}
-
 /** Measures events from the outbox of tickets to the rows of the audit trail, with real programs. */
 export const events: Bench = {
   name: 'events',
@@ -154,12 +146,10 @@ export const events: Bench = {
       for (let round = 0; round < (short ? 1 : 2); round += 1) await drain(stage, size);
       const drained: Drained[] = [];
       const offered: Awaited<ReturnType<typeof offerEvenly>>[] = [];
-      const commits: number[] = [];
       for (let round = 1; round <= rounds; round += 1) {
         progress(`round ${round} of ${rounds}`);
         drained.push(await drain(stage, size));
         offered.push(await offerEvenly(stage, short ? 1 : 5));
-        commits.push(await singleCommits(stage, short ? 200 : 2_000));
       }
       const disturbed = drained.filter(({ isDisturbed }) => isDisturbed).length;
       const disturbedOffers = offered.filter(({ isDisturbed }) => isDisturbed).length;
@@ -179,7 +169,6 @@ export const events: Bench = {
             disturbed,
           }),
         ),
-        { name: 'PostgreSQL alone, single commits', unit: '/s', values: commits },
         {
           name: `outbox to audit row at ${offeredPerSecond}/s, p50`,
           unit: 'ms',

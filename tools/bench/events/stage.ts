@@ -1,6 +1,4 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { readAuditKeys, sealKeyFrom } from '@clinical-launch/audit-trail/config';
-import { createAuditStore } from '@clinical-launch/audit-trail/store/audit-store';
 import { openSchema } from '@clinical-launch/audit-trail/store/tables';
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import { readSharedEventKeys } from '@clinical-launch/process/event-keys';
@@ -31,8 +29,6 @@ export type Stage = {
   newestRow(): Promise<number>;
   /** Returns the rows after this row in order, with the ids of their events. */
   rowsAfter(row: number): Promise<readonly StoredRow[]>;
-  /** Commits one row, as a consumer that stores each event separately would. */
-  commitOne(event: CloudEvent): Promise<void>;
   /** Pauses the audit-trail process, so that events wait. */
   pause(): void;
   resume(): void;
@@ -72,7 +68,6 @@ export async function openStage(): Promise<Stage> {
   const storage = await openPostgresStorage({ url: postgres.url, applicationName: 'bench' });
   await kept(Promise.resolve({ stop: () => storage.close() }));
   const database = await openSchema(storage);
-  const store = createAuditStore({ database, sealKey: sealKeyFrom(readAuditKeys({})) });
   return {
     append: (event) => outbox.append([event]),
     processes: () => ({
@@ -83,7 +78,6 @@ export async function openStage(): Promise<Stage> {
     }),
     newestRow: () => newestRow(database),
     rowsAfter: (row) => rowsAfter(database, row),
-    commitOne: (event) => store.append([event]),
     pause: () => void process.kill(auditTrail.pid, 'SIGSTOP'),
     resume: () => void process.kill(auditTrail.pid, 'SIGCONT'),
     stop,

@@ -1,7 +1,7 @@
 // Minimal servers for comparison on plain `node:http`, without our framework, log, metrics, limits and audit.
 // The bench starts this file with the name of one of these servers.
 import { createHash, hash, randomBytes, randomUUID } from 'node:crypto';
-import { createServer, type RequestListener, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import { createServiceRequestReader } from '@clinical-launch/contracts/fhir/service-request-reader';
 import { defaultNamespaces } from '@clinical-launch/contracts/namespaces';
 import { openSealers } from '@clinical-launch/process/sealing-keys';
@@ -10,7 +10,6 @@ import { defaultPrefix, listOf, type RedisScripts, shardOfText } from '@clinical
 import { issueScript, redeemScript } from '@clinical-launch/tickets/redis-tickets';
 import { beginChain, nameTicket, readChain } from '@clinical-launch/tickets/ticket-format';
 import { createTicketKeys } from '@clinical-launch/tickets/ticket-keys';
-import { bodyOf } from '../read-body.ts';
 
 const { PORT: port, REDIS_URL: redisUrl = '' } = process.env;
 const redis = await connectRedis(redisUrl);
@@ -136,6 +135,15 @@ const secureLaunch =
     response.setHeader('Set-Cookie', `launch-session=${session}; HttpOnly; Secure; SameSite=Lax`);
     answer(response, 'text/html; charset=utf-8', pageOf(context ?? '', [correlationId, chain.secret]));
   };
+
+function bodyOf(request: IncomingMessage): Promise<string> {
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const chunks: Buffer[] = [];
+  request
+    .on('data', (chunk: Buffer) => chunks.push(chunk))
+    .on('end', () => resolve(Buffer.concat(chunks).toString()));
+  return promise;
+}
 
 function answer(response: ServerResponse, type: string, body: string): void {
   response

@@ -10,7 +10,7 @@ import { launchRequests, openStage, type Stage, secureLaunches } from './stage.t
 export const launch: Bench = {
   name: 'launch',
   async run(options) {
-    const stage = await openStage({ flags: ['--import', new URL('stalls.ts', import.meta.url).href] });
+    const stage = await openStage();
     try {
       return [
         ...(await measureRequestLaunchUrl(stage, options)),
@@ -69,27 +69,18 @@ async function measureEvenRates({ api, token, bare }: Stage, options: BenchOptio
     const offered = `RequestLaunchUrl, ${perSecond}/s offered`;
     const ours: { p50: number; p99: number }[] = [];
     const bares: number[] = [];
-    const stalls: Awaited<ReturnType<typeof api.stalls>>[] = [];
     for (let round = 0; round < (options.short ? 1 : 5); round += 1) {
       options.progress(`${perSecond} requests a second`);
       const requests = () => launchRequests(perSecond * (options.short ? 0.3 : 4), token);
       const load = { connections: 64, perSecond };
       bares.push(p99(await sendAll({ url: limit.url, requests: requests(), ...load })));
-      await api.stalls();
       const result = await sendAll({ url: api.url, requests: requests(), ...load });
-      stalls.push(await api.stalls());
       ours.push({ p50: p50(result), p99: p99(result) });
     }
     figures.push(
       { name: `${offered}, p50`, unit: 'ms', values: ours.map((one) => one.p50) },
       { name: `${offered}, p99`, unit: 'ms', values: ours.map((one) => one.p99), goal: { atMost } },
       { name: `${offered}, p99 of the bare server`, unit: 'ms', values: bares },
-      {
-        name: `${offered}, event loop late, p99`,
-        unit: 'ms',
-        values: stalls.map(({ delayP99 }) => delayP99),
-      },
-      { name: `${offered}, longest GC pause`, unit: 'ms', values: stalls.map(({ gcMax }) => gcMax) },
     );
   }
   return figures;

@@ -16,7 +16,6 @@ import {
 import { seedRequests, settle } from '../../../services/ordering/test/stored/seed.ts';
 import { type Bench, type Figure, quantile } from '../bench.ts';
 import { type Scenario, type Stored, scenariosOf } from './scenarios.ts';
-import type { Memory } from './server.ts';
 
 /** A launch session in a browser that does not follow redirects. */
 type Launch = {
@@ -26,35 +25,29 @@ type Launch = {
   post(path: string, fields: Record<string, string>): Promise<void>;
 };
 
-/** Starts the service in a separate process. */
 async function startService(databaseUrl: string) {
   const child = fork(fileURLToPath(new URL('server.ts', import.meta.url)), {
     env: { ...process.env, DATABASE_URL: databaseUrl },
-    execArgv: ['--expose-gc'],
   });
   const ended = once(child, 'exit').then(() => {
     throw new Error('The service exited');
   });
-  const answer = async <Answer>() => {
+  const answer = async (): Promise<string> => {
     const [reported] = await Promise.race([once(child, 'message'), ended]);
-    return reported as Answer;
+    return reported;
   };
-  const ask = <Answer>(question: LaunchContext | 'memory') => {
-    child.send(question);
-    return answer<Answer>();
-  };
-  const url = await answer<string>();
+  const url = await answer();
   return {
-    memory: () => ask<Memory>('memory'),
     async launch(request: LaunchRequest): Promise<Launch> {
       const launchId = randomUUID();
-      const ticket = await ask<string>({
+      const context: LaunchContext = {
         launchId,
         issuedAt: Date.now(),
         client: { ...client, frameAncestors: [] },
         request,
-      });
-      return launchOf({ url, launchId, cookie: `__Secure-launch-session=${ticket}` });
+      };
+      child.send(context);
+      return launchOf({ url, launchId, cookie: `__Secure-launch-session=${await answer()}` });
     },
     async stop() {
       child.kill();
@@ -167,7 +160,7 @@ async function measureService(url: string, scenarios: readonly Scenario[], times
       timings.push(await timed(scenario.name, visits.slice(index, index + 1), timesEach));
     }
     const pagesPerSecond = await measureThroughput(visits, timesEach / 5);
-    return { timings, pagesPerSecond, memory: await service.memory() };
+    return { timings, pagesPerSecond };
   } finally {
     await service.stop();
   }
@@ -210,7 +203,6 @@ async function timed(
   return { page, times };
 }
 
-/** Requests all kinds of pages without pauses, like several simultaneous users. */
 async function measureThroughput(
   visits: readonly (() => Promise<unknown>)[],
   times: number,
@@ -225,15 +217,7 @@ async function measureThroughput(
   return Math.round((all.length * 1000) / (performance.now() - startedAt));
 }
 
-const megabyte = 1024 * 1024;
-
-function figuresOf({
-  requests,
-  bytes,
-  timings,
-  pagesPerSecond,
-  memory,
-}: Awaited<ReturnType<typeof measure>>) {
+function figuresOf({ requests, bytes, timings, pagesPerSecond }: Awaited<ReturnType<typeof measure>>) {
   const among = `${requests.toLocaleString('en-GB')} requests in one practice`;
   const pages = timings.flatMap(({ page, times }): Figure[] => [
     { name: `${page}, ${among}, p50`, unit: 'ms', values: [quantile(times, 0.5)] },
@@ -248,7 +232,6 @@ function figuresOf({
     ...pages,
     { name: `${usersAtOnce} users at once, ${among}`, unit: '/s', values: [pagesPerSecond] },
     { name: `PostgreSQL for a request, ${among}`, unit: 'B', values: [bytes] },
-    { name: `memory of ordering, ${among}`, unit: 'MiB', values: [memory.rss / megabyte] },
   ] satisfies Figure[];
 }
 

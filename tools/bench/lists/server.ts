@@ -16,7 +16,7 @@ import { fixedRegistry } from '@clinical-launch/trust/registry-file';
 
 /**
  * Runs the ordering service in a separate process for a benchmark, with the PostgreSQL of `DATABASE_URL`. The
- * parent process asks for launch sessions, as the launch gateway would issue them, and for the memory in use.
+ * parent process asks for launch sessions, as the launch gateway would issue them.
  */
 const logger = createLogger({ level: 'error' });
 const bus = new InProcessBus({ onDeadLetter: () => undefined });
@@ -36,28 +36,20 @@ const service = await ordering(
 const app = createApp({ mounts: [{ path: '/', service }], logger, clock, isProduction: false });
 const server = await listen(app, { port: 0, host: '127.0.0.1' });
 
-/** The bytes in use after a garbage collection, by the whole process and by live objects. */
-export type Memory = { readonly rss: number; readonly heapUsed: number };
-
-process.on('message', (question: LaunchContext | 'memory') => {
-  void answer(question).then((reported) => process.send?.(reported));
+process.on('message', (context: LaunchContext) => {
+  void issue(context).then((ticket) => process.send?.(ticket));
 });
 // Exits when the benchmark exits.
 process.on('disconnect', () => process.exit());
 process.send?.(`http://127.0.0.1:${server.port}`);
 
-async function answer(question: LaunchContext | 'memory'): Promise<string | Memory> {
-  if (question === 'memory') {
-    globalThis.gc?.();
-    const { rss, heapUsed } = process.memoryUsage();
-    return { rss, heapUsed };
-  }
-  const issue = await tickets.issue('launch-session', {
-    context: question,
+async function issue(context: LaunchContext): Promise<string> {
+  const issued = await tickets.issue('launch-session', {
+    context,
     ttlSeconds: launchSessionIdleSeconds,
-    correlationId: question.launchId,
+    correlationId: context.launchId,
     events: [],
   });
-  if (issue.outcome !== 'issued') throw new Error('No session was issued');
-  return issue.ticket;
+  if (issued.outcome !== 'issued') throw new Error('No session was issued');
+  return issued.ticket;
 }

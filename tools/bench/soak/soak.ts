@@ -1,24 +1,17 @@
 import { readFileSync } from 'node:fs';
-import { connectRedis } from '@clinical-launch/redis/connect-redis';
-import type { RedisClient } from '@clinical-launch/redis/redis-scripts';
 import type { Bench, Figure } from '../bench.ts';
 import { browserRequest, launchRequests, openStage, type Stage } from '../launch/stage.ts';
 import { sendAll } from '../load.ts';
 import { fetchToken } from '../registry.ts';
 
-const megabyte = 1024 * 1024;
 const measuredProcesses = ['launch-api', 'launch-gateway', 'audit-trail'] as const;
 
-/** A launch session expires thirty minutes after its launch. Redis removes the session a little later. */
-const sessionsEndAfterMinutes = 32;
-
-/** The memory of each process and of Redis at the end of a minute, in MiB. */
-type Sample = Readonly<Record<(typeof measuredProcesses)[number] | 'Redis', number>>;
+/** The memory of each process at the end of a minute, in MiB. */
+type Sample = Readonly<Record<(typeof measuredProcesses)[number], number>>;
 
 /**
  * Applies a constant load (for `BENCH_MINUTES`, by default six). The memory of a process may grow by at most
- * a quarter after the first minutes. When a launch session has ended, Redis must contain only the long-lived
- * data of its launch.
+ * a quarter after the first minutes.
  */
 export const soak: Bench = {
   name: 'soak',
@@ -27,23 +20,16 @@ export const soak: Bench = {
     const minutes = short ? 4 : Number(process.env['BENCH_MINUTES'] ?? 6);
     const secondsOfMinute = short ? 2 : 60;
     const stage = await openStage({ isAudited: true });
-    const redis = await connectRedis(stage.redisUrl);
     try {
       const samples: Sample[] = [];
       for (let minute = 1; minute <= minutes; minute += 1) {
         await launchFor(secondsOfMinute, perSecond, stage);
-        // The memory per launch in Redis is measured between these two minutes.
-        if (minute === sessionsEndAfterMinutes || minute === minutes) await forgetExpired(redis);
-        const sample = await sampleOf(stage, redis);
+        const sample = sampleOf(stage);
         samples.push(sample);
         progress(`minute ${minute} of ${minutes} at ${perSecond} launches a second: ${describe(sample)}`);
       }
-      return [
-        ...measuredProcesses.flatMap((name) => memoryFigures(name, samples)),
-        ...redisFigures(samples, perSecond * secondsOfMinute),
-      ];
+      return measuredProcesses.flatMap((name) => memoryFigures(name, samples));
     } finally {
-      redis.disconnect();
       await stage.stop();
     }
   },
@@ -65,28 +51,6 @@ function memoryFigures(name: (typeof measuredProcesses)[number], samples: readon
       unit: '×',
       values: [late / early],
       goal: { atMost: 1.25 },
-    },
-  ];
-}
-
-/**
- * Returns the memory of Redis. The memory per launch can be measured only when as many sessions end as begin.
- */
-function redisFigures(samples: readonly Sample[], launchesPerMinute: number): Figure[] {
-  const values = samples.map(({ Redis }) => Redis);
-  const steady = values.slice(sessionsEndAfterMinutes - 1);
-  const [first = 0, last = 0] = [steady.at(0), steady.at(-1)];
-  const memory: Figure = { name: 'Redis, memory at the end', unit: 'MiB', values: values.slice(-1) };
-  if (steady.length < 2) return [memory];
-  return [
-    memory,
-    {
-      name: 'Redis, memory of a launch after its session',
-      unit: 'B',
-      values: [((last - first) * megabyte) / ((steady.length - 1) * launchesPerMinute)],
-      // The goal covers the key that marks a launch token as used (stored for one day), the originating id
-      // (400 days), and a quarter more for Redis's tables.
-      goal: { atMost: 300 },
     },
   ];
 }
@@ -126,27 +90,15 @@ async function launchFor(seconds: number, perSecond: number, stage: Stage): Prom
   }
 }
 
-async function sampleOf({ api, gateway, auditTrail }: Stage, redis: RedisClient): Promise<Sample> {
-  const [, used] = /^used_memory:(\d+)/m.exec(await redis.info('memory')) ?? [];
+function sampleOf({ api, gateway, auditTrail }: Stage): Sample {
   return {
     'launch-api': memoryOf(api.pid),
     'launch-gateway': memoryOf(gateway.pid),
     'audit-trail': auditTrail === undefined ? Number.NaN : memoryOf(auditTrail.pid),
-    Redis: Number(used) / megabyte,
   };
-}
-
-/**
- * Scans all keys, so that Redis removes the expired keys. Without a scan, up to a quarter of the stored keys
- * may have expired.
- */
-async function forgetExpired(redis: RedisClient): Promise<void> {
-  let cursor = '0';
-  do [cursor] = await redis.scan(cursor, 'COUNT', 1000);
-  while (cursor !== '0');
 }
 
 function memoryOf(pid: number): number {
   const [, kilobytes] = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
-  return (Number(kilobytes) * 1024) / megabyte;
+  return Number(kilobytes) / 1024;
 }

@@ -10,8 +10,8 @@ import { signingAlgorithms, tokenRequest, writeRegistry } from '../registry.ts';
 const goals = { RS256: 1.3, ES256: 1.7, EdDSA: 2 };
 
 /**
- * Measures the CPU for a client credentials token, including its audit event, compared with oidc-provider and
- * jose.
+ * Measures the CPU for a client credentials token, including its audit event, compared with
+ * oidc-provider.
  */
 export const tokens: Bench = {
   name: 'tokens',
@@ -40,15 +40,18 @@ export const tokens: Bench = {
         const { path, body } = tokenRequest(algorithm);
         const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
         const requests = Array.from({ length: short ? 100 : 3000 }, () => post(path, body, headers));
-        const program = 'tools/bench/tokens/contenders.ts';
-        const others = await Promise.all(
-          ['oidc-provider', 'bare'].map(async (name) => ({
-            name,
-            server: await kept(startMeasured({ program, arguments: [name, algorithm], environment: {} })),
-          })),
+        const other = await kept(
+          startMeasured({
+            program: 'tools/bench/tokens/oidc-provider.ts',
+            arguments: [algorithm],
+            environment: {},
+          }),
         );
         const results = await runContest(
-          [{ name: 'identity-provider', server: ours }, ...others],
+          [
+            { name: 'identity-provider', server: ours },
+            { name: 'oidc-provider', server: other },
+          ],
           async () => requests,
           {
             rounds: short ? 1 : 7,
@@ -58,12 +61,8 @@ export const tokens: Bench = {
         );
         const row = `token ${algorithm}`;
         const measured = figuresOf(row, results);
-        figures.push(
-          ...measured,
-          shareOf(measured, row, 'oidc-provider', goals[algorithm]),
-          shareOf(measured, row, 'bare'),
-        );
-        for (const { server } of others) await server.stop();
+        figures.push(...measured, shareOf(measured, row, 'oidc-provider', goals[algorithm]));
+        await other.stop();
       }
       return figures;
     } finally {

@@ -53,7 +53,6 @@ export type ResourceContents = {
 
 export type ResourceType = keyof ResourceContents;
 
-/** A contained resource type: its schema, and the reader of its resources. */
 type Resource<Content> = {
   readonly schema: TSchema;
   /**

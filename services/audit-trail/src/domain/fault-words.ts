@@ -268,10 +268,8 @@ export function faultWordsOf(reason: string, type = ''): FaultWords | undefined 
 }
 
 /** Returns the explanation of a refusal or failure. If the reason is unknown, the explanation is general. */
-export const getFaultWords = ({ reason, type }: Refused): FaultWords =>
+export const getFaultWords = ({ reason, type }: { reason: string | null; type: string }): FaultWords =>
   faultWordsOf(reason ?? '', type) ?? {
     cause: `The request was refused (${reason ?? 'without a reason'}).`,
     advice: 'Report the reference to the operator.',
   };
-
-type Refused = { readonly reason: string | null; readonly type: string };

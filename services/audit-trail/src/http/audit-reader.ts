@@ -54,12 +54,10 @@ type Searched = {
   readonly format: NonNullable<EventData<'audit.searched.v1'>['format']>;
 };
 
-type SearchRecord = { readonly events: Outbox; readonly clientId: string };
-
 /** Records a search and its patient, before the search is answered. */
 export async function recordSearch(
   { call }: Pick<Exchange, 'call'>,
-  { events, clientId }: SearchRecord,
+  { events, clientId }: { events: Outbox; clientId: string },
   { criteria: { correlationId, patient } = {}, names, format }: Searched,
 ): Promise<void> {
   const searched = withoutUndefined({ searchedId: correlationId, patient });

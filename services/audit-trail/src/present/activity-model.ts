@@ -74,7 +74,6 @@ const figuresOf = (rows: readonly ActivityRow[], found: SearchFields | undefined
 
 const hrefOf = (found: SearchFields): string => `/audit/?${new URLSearchParams(found).toString()}#found`;
 
-/** Returns the refusals grouped by reason, most frequent first. */
 function refusalsOf(rows: readonly ActivityRow[], period: SearchFields) {
   const refused = rows.filter((row) => amountOf(row, 'refused') > 0);
   return [...Map.groupBy(refused, ({ reason }) => reason)]

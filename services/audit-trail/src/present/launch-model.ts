@@ -53,7 +53,6 @@ export function presentLaunch({ guid, entries, now, write, isCut, patient }: Lau
   };
 }
 
-/** A launch or a request among the results of a search. */
 type FoundLaunch = {
   readonly guid: string;
   /** All its events, and those of them that match the search, newest first. */

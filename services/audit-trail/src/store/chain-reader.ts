@@ -108,8 +108,6 @@ function within(partition: string): RawBuilder<boolean> {
   return sql<boolean>`time >= ${from}::timestamptz and time < ${to}::timestamptz`;
 }
 
-type SliceOptions = { readonly partition: string; readonly after: ChainEnd; readonly limit: number };
-
 type ReadSlice = {
   readonly rows: number;
   readonly last: string | null;
@@ -120,7 +118,7 @@ type ReadSlice = {
 
 async function readSlice(
   database: AuditDatabase,
-  { partition, after, limit }: SliceOptions,
+  { partition, after, limit }: { partition: string; after: ChainEnd; limit: number },
 ): Promise<ChainSlice> {
   const { rows } = await sql<ReadSlice>`
     with slice as (

@@ -91,11 +91,9 @@ const lastOf = (transaction: Transaction<AuditTables>) =>
     .limit(1)
     .executeTakeFirst();
 
-type Signed = { readonly partition: string; readonly end: ChainEnd; readonly kind: Checkpoint['kind'] };
-
 async function isSigned(
   transaction: Transaction<AuditTables>,
-  { partition, end, kind }: Signed,
+  { partition, end, kind }: { partition: string; end: ChainEnd; kind: Checkpoint['kind'] },
 ): Promise<boolean> {
   const known = await transaction
     .selectFrom('checkpoint')

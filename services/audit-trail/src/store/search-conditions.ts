@@ -4,7 +4,6 @@ import { openedTypes } from '../domain/activity.ts';
 import { type AuditOutcome, keyOf, outcomesOfType, userKeyOf } from '../domain/audit-row.ts';
 import type { AuditDatabase, AuditTables } from './tables.ts';
 
-/** Criteria whose values are texts. */
 type TextCriterion =
   | 'id'
   | 'client'

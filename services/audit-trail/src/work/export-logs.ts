@@ -82,7 +82,6 @@ const severities = { success: 'INFO', refused: 'WARN', failed: 'ERROR' } as cons
 
 const exported = columnsWith('attribute');
 
-/** Converts a row to a log record, without its null columns. */
 function recordOf(row: ExportedRow, observedAt: number): LogRecord {
   const attributes = exported.flatMap((name) => {
     const { attribute, type } = columns[name];

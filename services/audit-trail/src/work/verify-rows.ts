@@ -43,13 +43,10 @@ export async function verifyRows({
   return { rows, faults: faults.slice(0, maxFaults) };
 }
 
-type SliceFaults = {
-  readonly partition: string;
-  readonly slice: ChainSlice;
-  readonly seals: readonly KeyObject[];
-};
-
-async function faultsOf(chain: ChainReader, { partition, slice, seals }: SliceFaults): Promise<AuditFault[]> {
+async function faultsOf(
+  chain: ChainReader,
+  { partition, slice, seals }: { partition: string; slice: ChainSlice; seals: readonly KeyObject[] },
+): Promise<AuditFault[]> {
   const broken = slice.broken.slice(0, maxFaults);
   const unsealed = unsealedIn(slice, seals);
   // If a row or the previous row is forged, the fault is already reported, and the row's hash need not match.

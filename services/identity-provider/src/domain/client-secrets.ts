@@ -10,8 +10,6 @@ const secretSlots = 2;
  */
 const noSecret = { digest: Buffer.alloc(32), acceptedUntil: Number.NEGATIVE_INFINITY } as const;
 
-export type SecretCheck = 'accepted' | 'expired' | 'wrong';
-
 /**
  * Returns the SHA-256 of a client secret in hexadecimal, as the registry stores it. A slow password hash is
  * only needed for secrets that people choose. Client secrets have 256 random bits and cannot be guessed.
@@ -37,7 +35,7 @@ export function checkClientSecret(
   client: Pick<RegisteredClient, 'secrets'> | undefined,
   secret: string,
   now: number,
-): SecretCheck {
+): 'accepted' | 'expired' | 'wrong' {
   const given = digestOf(secret);
   const kept = (client?.secrets ?? []).map(({ sha256, expires }) => ({
     digest: Buffer.from(sha256, 'hex'),

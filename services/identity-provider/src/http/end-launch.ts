@@ -19,7 +19,9 @@ export function endLaunch(
   const { chains } = dependencies;
   return behindHost(dependencies, async (exchange) => {
     const { realm, host, response, call } = exchange;
-    const launchId = await findLaunchId(chains, textParameter(exchange, 'id'));
+    const id = textParameter(exchange, 'id');
+    const guid = id.toLowerCase();
+    const launchId = guidForm.test(guid) ? guid : await chains.findOf('launch-identifier', id);
     if (launchId === undefined) throw unknownLaunch();
     const data = { realm: realm.name, reason: 'ended_by_host' } as const;
     const isEnded = await chains.revoke(launchId, {
@@ -31,9 +33,4 @@ export function endLaunch(
     call.adopt(launchId);
     sendStatus(response, 204);
   });
-}
-
-async function findLaunchId(chains: Chains, id: string): Promise<string | undefined> {
-  const guid = id.toLowerCase();
-  return guidForm.test(guid) ? guid : chains.findOf('launch-identifier', id);
 }

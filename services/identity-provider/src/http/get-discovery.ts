@@ -177,7 +177,9 @@ function authenticationOf(realm: IssuingRealm, dependencies: CertificateSetting)
     ...(hasClients(realm) ? clientAuthenticationMethods : []),
     ...(seesCertificates(dependencies) ? certificateMethods(realm) : []),
   ];
-  return offersAssertions(realm)
+  const hasAssertions =
+    [...realm.clients.values()].some(hasKeys) || (isDesktopRealm(realm) && partnersHaveKeys(realm));
+  return hasAssertions
     ? { methods: [...methods, 'private_key_jwt'], algorithms: asymmetricAlgorithms }
     : { methods };
 }
@@ -198,10 +200,6 @@ function certificateMethods(realm: IssuingRealm): string[] {
 }
 
 const partnersHaveKeys = ({ desktop }: DesktopIssuingRealm) => [...desktop.partners.values()].some(hasKeys);
-
-function offersAssertions(realm: IssuingRealm): boolean {
-  return [...realm.clients.values()].some(hasKeys) || (isDesktopRealm(realm) && partnersHaveKeys(realm));
-}
 
 const hasClients = (realm: IssuingRealm) => realm.desktop === undefined || realm.clients.size > 0;
 

@@ -63,7 +63,7 @@ function changesOn(database: Kysely<Tables>) {
           kid: key.kid,
           realm: key.realm,
           algorithm: key.algorithm,
-          public_jwk: asJson(key.publicJwk),
+          public_jwk: sql<JWK>`${JSON.stringify(key.publicJwk)}::jsonb`,
           sealed_private_jwk: key.sealedPrivateJwk,
           signs_from: new Date(key.signsFrom),
           longest_token_seconds: key.longestTokenSeconds,
@@ -83,8 +83,4 @@ function changesOn(database: Kysely<Tables>) {
       await database.deleteFrom('signing_key').where('kid', 'in', kids).execute();
     },
   };
-}
-
-function asJson(value: JWK) {
-  return sql<JWK>`${JSON.stringify(value)}::jsonb`;
 }

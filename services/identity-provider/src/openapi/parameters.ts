@@ -42,7 +42,6 @@ const text = (description: string, more: JsonSchema = {}): JsonSchema => ({
   ...more,
 });
 
-/** The parameters of token, revocation and introspection requests. */
 const parameters: Readonly<Record<string, JsonSchema>> = {
   client_id: text('The client. May be omitted if the request is authenticated in another way.'),
   client_secret: text(

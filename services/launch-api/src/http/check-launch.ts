@@ -128,13 +128,14 @@ function validate(
 ): { challenge: string; launch: LaunchRequest } {
   const sentValues = sentValuesOf(request, payload);
   const chosen = chooseCodeChallenge(sentValues(challengeNames));
-  const methodFaults = challengeMethodFault(sentValues(challengeMethodNames));
-  if ('request' in read && 'challenge' in chosen && methodFaults.length === 0) {
+  // The method `plain` would send the verifier itself (RFC 7636 section 4.3).
+  const isOtherMethod = sentValues(challengeMethodNames).some((method) => method !== 'S256');
+  if ('request' in read && 'challenge' in chosen && !isOtherMethod) {
     return { launch: read.request, challenge: chosen.challenge };
   }
   const faults: Fault[] = [
     ...('fault' in chosen ? [chosen.fault] : []),
-    ...methodFaults,
+    ...(isOtherMethod ? [methodFault] : []),
     ...('faults' in read ? read.faults : []),
   ];
   throw new ServiceError({
@@ -152,7 +153,6 @@ export const challengeNames = {
   headers: ['code-challenge', 'x-code-challenge', 'codechallenge'],
   fields: ['codeChallenge', 'code_challenge'],
 };
-/** The `path` of a fault in the code challenge. */
 const challengePath = 'Code-Challenge';
 const challengeMethodNames = { headers: [], fields: ['codeChallengeMethod', 'code_challenge_method'] };
 
@@ -195,12 +195,4 @@ function chooseCodeChallenge(sent: readonly unknown[]): { challenge: string } | 
     : refused('must be the SHA-256 of the verifier in Base64URL: 43 characters without padding', 'value');
 }
 
-/**
- * Returns a fault for any method except S256. The method `plain` would send the verifier itself (RFC 7636
- * section 4.3).
- */
-function challengeMethodFault(sent: readonly unknown[]): Fault[] {
-  return sent.some((method) => method !== 'S256')
-    ? [{ path: 'code_challenge_method', message: 'must be S256', code: 'code-invalid' }]
-    : [];
-}
+const methodFault: Fault = { path: 'code_challenge_method', message: 'must be S256', code: 'code-invalid' };

@@ -11,17 +11,13 @@ const base64UrlForm = /^[A-Za-z0-9_-]+$/;
  * Returns no challenge for an invalid verifier.
  */
 export function challengesOf(codeVerifier: string): string[] {
-  const text = withoutPadding(codeVerifier);
+  const isPadded = codeVerifier.length % 4 === 0;
+  const text = isPadded ? codeVerifier.replace(/={1,2}$/, '') : codeVerifier;
   if (!verifierForm.test(text)) return [];
   const ofText = sha256(text);
   if (!base64UrlForm.test(text)) return text === codeVerifier ? [ofText] : [];
   const ofBytes = sha256(Buffer.from(text, 'base64url'));
   return text === codeVerifier ? [ofText, ofBytes] : [sha256(codeVerifier), ofText, ofBytes];
-}
-
-/** Returns the text without its padding, or the text itself if the padding does not match its length. */
-function withoutPadding(text: string): string {
-  return text.length % 4 === 0 ? text.replace(/={1,2}$/, '') : text;
 }
 
 const sha256 = (data: string | Buffer) => hash('sha256', data, 'base64url');

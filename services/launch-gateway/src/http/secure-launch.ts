@@ -228,6 +228,5 @@ function page(address: string): string {
 `;
 }
 
-/** Creates a refusal with the status 401 and the headers of its cause. */
 const refused = (code: RefusalCode, message: string, cause?: ServiceError) =>
   new ServiceError({ status: 401, code, message, headers: cause?.headers ?? {}, cause });

@@ -46,15 +46,9 @@ export async function deliver(
   return post(dependencies, { url: callback.url, headers, body }, stopping);
 }
 
-type Post = {
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-};
-
 async function post(
   { config, clock, resolveName }: Dependencies,
-  { url: address, headers, body }: Post,
+  { url: address, headers, body }: { url: string; headers: Readonly<Record<string, string>>; body: string },
   signal: AbortSignal,
 ): Promise<Attempt> {
   const { connectTimeoutMs, timeoutMs, allowedNetworks } = config;

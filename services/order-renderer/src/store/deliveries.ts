@@ -127,7 +127,6 @@ export async function addDelivery(transaction: Transaction<Tables>, added: NewDe
     .execute();
 }
 
-/** Returns the document of a delivery, and the pseudonym of its patient. */
 async function contentOf(transaction: Transaction<Tables>, messageId: string) {
   const row = await transaction
     .selectFrom('document')

@@ -11,7 +11,6 @@ export const contentFaults = (file: CatalogueFile): FileFault[] => [
   ...conceptFaults(file.orderables),
 ];
 
-/** Checks that a catalogue with performers has an id, and that the default catalogue has no id. */
 function idFaults({ id, performers = [] }: CatalogueFile): FileFault[] {
   if ((id === undefined) === (performers.length === 0)) return [];
   return [{ path: 'id', message: 'must be present with performers, and only then' }];

@@ -250,6 +250,9 @@ export function rebase(draft: Draft, request: TestRequest, catalogue: Catalogue)
   const base = baseOf(request);
   const before = draft.base ?? base;
   const chosen = [...new Set([...base.chosen, ...added])].filter((code) => !removed.includes(code));
+  const changedAnswers = Object.entries(draft.answers).filter(
+    ([key, value]) => before.answers[key] !== value,
+  );
   return {
     ...draft,
     version: draft.version + 1,
@@ -258,13 +261,9 @@ export function rebase(draft: Draft, request: TestRequest, catalogue: Catalogue)
     clinicalDetails:
       draft.clinicalDetails === before.clinicalDetails ? base.clinicalDetails : draft.clinicalDetails,
     priority: draft.priority === before.priority ? base.priority : draft.priority,
-    answers: { ...base.answers, ...changedEntries(draft.answers, before.answers) },
+    answers: { ...base.answers, ...Object.fromEntries(changedAnswers) },
     notice: { rebasedFrom: before.version },
   };
-}
-
-function changedEntries(now: Draft['answers'], before: Draft['answers']): Draft['answers'] {
-  return Object.fromEntries(Object.entries(now).filter(([key, value]) => before[key] !== value));
 }
 
 /** Returns codes in the order of the catalogue. Codes that have left the catalogue come last. */

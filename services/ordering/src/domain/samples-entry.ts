@@ -163,7 +163,8 @@ function readCollection(
     time: isOwn.time ? own.time : shared.time,
   };
   // Keeps the recorded time with its seconds, even if it is more than 60 days ago.
-  if (sample.completedAt !== undefined && isAsRecorded(entry, sample, moment.timeZone)) {
+  const recorded = recordedEntry(sample, moment.timeZone);
+  if (sample.completedAt !== undefined && isDeepStrictEqual(entry, recorded)) {
     return { collected: { at: sample.completedAt, by: sample.collectedBy ?? '' } };
   }
   const reading = readCollectionEntry(entry, moment);
@@ -185,10 +186,6 @@ export const recordedEntry = ({ completedAt, collectedBy = '' }: RequestedSample
   completedAt === undefined
     ? undefined
     : writeCollectionEntry({ at: completedAt, by: collectedBy }, timeZone);
-
-function isAsRecorded(entry: CollectionEntry, sample: RequestedSample, timeZone: string): boolean {
-  return isDeepStrictEqual(entry, recordedEntry(sample, timeZone));
-}
 
 /** Removes duplicate errors, because an error in a shared field is found for each sample. */
 function withoutRepeats(faults: readonly SamplesFault[]): SamplesFault[] {

@@ -1,18 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { TestRequest } from './test-request.ts';
 
-type SentForm = {
-  readonly launchId: string;
-  readonly guid: string;
-  readonly sent: string;
-};
-
 /**
  * Derives the GUID of a submission from all fields of its form, so that the same form sent twice is one
  * submission. If the user changes fields on a page from the browser history, the hidden fields are the same,
  * but the form is another submission.
  */
-export const submissionIdOf = ({ launchId, guid, sent }: SentForm) => guidFrom([launchId, guid, sent]);
+export const submissionIdOf = ({ launchId, guid, sent }: { launchId: string; guid: string; sent: string }) =>
+  guidFrom([launchId, guid, sent]);
 
 /**
  * Derives the GUID of the draft of a change to this version of a request. The review page contains this GUID

@@ -5,7 +5,7 @@ import type { RegistrySource } from '@clinical-launch/trust/registry-file';
 import type { Catalogue } from '../domain/catalogue.ts';
 import type { Catalogues } from '../domain/catalogues.ts';
 import { createTestSearch, type TestSearch } from '../domain/test-search.ts';
-import type { WorkDependencies } from '../work/dependencies.ts';
+import type { WorkDependencies } from '../work/launch.ts';
 import type { Show } from './show.ts';
 
 /** The dependencies of the pages. They are the same for every HTTP request. */

@@ -67,11 +67,15 @@ export function postSamePatient(dependencies: Dependencies): Handler<RequestVisi
 export function showOrder(dependencies: Dependencies): Handler<Visit> {
   return async (visit) => {
     const { catalogues, show, isSecure, clock, timeZone } = dependencies;
-    const { request, context, rule, home } = visit;
+    const { request, response, context, session, rule, home } = visit;
     const result = await findResult(dependencies, context, textParameter(visit, 'guid'));
     if (result === undefined) throw pageNotFound();
     const { order, version, others } = result;
-    setDocumentCookie(visit, order.guid, isSecure);
+    // The cookie is for the path of this order's document alone. `/orders/{guid}.xml`, which is not below this
+    // path, is redirected to it.
+    const isFramed = context.client.frameAncestors.length > 0;
+    const cookie = openSessionCookie(session, { path: `/orders/${order.guid}`, isSecure, isFramed });
+    response.appendHeader('Set-Cookie', cookie);
     const catalogue = catalogues.ofRequest(order);
     const performer = catalogues.find(context.request.performer);
     const next = await findNextInList(dependencies, context, { guid: order.guid, catalogue: performer });
@@ -96,14 +100,4 @@ export function showOrder(dependencies: Dependencies): Handler<Visit> {
       resultOrigin: context.client.resultOrigin,
     });
   };
-}
-
-/**
- * Sets the session cookie for the path of this order's document, and for no other order. A request for
- * `/orders/{guid}.xml`, which is not below this path, is redirected to it.
- */
-function setDocumentCookie({ response, context, session }: Visit, guid: string, isSecure: boolean): void {
-  const isFramed = context.client.frameAncestors.length > 0;
-  const options = { path: `/orders/${guid}`, isSecure, isFramed };
-  response.appendHeader('Set-Cookie', openSessionCookie(session, options));
 }

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { guidPattern } from '@clinical-launch/contracts/schema';
 import { redirect, sendJson, sendText } from '@clinical-launch/http/answer';
 import type { Guard, Handler } from '@clinical-launch/http/endpoint';
@@ -48,15 +48,19 @@ export async function enterWindowOf(
 ): Promise<EnteredWindow> {
   const { request, response, context } = visit;
   const { isSecure } = dependencies;
-  const browser = createBrowser();
+  const cookie = randomBytes(32).toString('base64url');
   const browserKeys = readBrowserKeys(request, isSecure);
   const entered = await enterWindow(dependencies, visit, {
     browserKeys,
-    newBrowserKey: browser.key,
+    newBrowserKey: keyOf(cookie),
     isChoice,
   });
-  const isFramed = context.client.frameAncestors.length > 0;
-  if (entered.isNewBrowser) setBrowserCookie(response, browser, { isSecure, isFramed });
+  if (entered.isNewBrowser) {
+    const isFramed = context.client.frameAncestors.length > 0;
+    // The paths of all launches share the cookie. It ends with the browser session.
+    const options = launchSessionCookieOptions({ path: '/oltr/', isSecure, isFramed });
+    setCookie(response, { name: browserCookie(isSecure), value: cookie, ...options });
+  }
   if (entered.locksOthers) dependencies.nudge();
   return entered;
 }
@@ -145,22 +149,5 @@ const browserCookie = (isSecure: boolean) => (isSecure ? '__Secure-browser' : 'b
 /** Returns the keys of the browsers whose cookies a request contains. The database stores only these keys. */
 const readBrowserKeys = (request: IncomingMessage, isSecure: boolean): readonly string[] =>
   readSentCookies(request, browserCookie(isSecure)).map(keyOf);
-
-type NewBrowser = { readonly key: string; readonly cookie: string };
-
-function createBrowser(): NewBrowser {
-  const cookie = randomBytes(32).toString('base64url');
-  return { key: keyOf(cookie), cookie };
-}
-
-/** Sets the cookie for the paths of all launches. It ends with the browser session. */
-function setBrowserCookie(
-  response: ServerResponse,
-  { cookie }: NewBrowser,
-  { isSecure, isFramed }: { readonly isSecure: boolean; readonly isFramed: boolean },
-): void {
-  const options = launchSessionCookieOptions({ path: '/oltr/', isSecure, isFramed });
-  setCookie(response, { name: browserCookie(isSecure), value: cookie, ...options });
-}
 
 const keyOf = (cookie: string) => createHash('sha256').update(cookie).digest('hex');

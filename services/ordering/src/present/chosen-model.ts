@@ -16,7 +16,6 @@ import { codeOf, type RequestedSample, type TestRequest } from '../domain/test-r
 import { describeLeftOut, describeUnusual } from './applies-to-text.ts';
 import { describeAgain } from './shortcuts-model.ts';
 
-/** Describes who requested a test and when, its current state, and the interval between repeats. */
 function describeRepeat({ test, latest, day, daysAgo, minimumIntervalDays: days }: Repeat): string {
   const requested = `${nameOf(test, latest)} was requested on ${writtenDate(day)} (${ago(daysAgo)})`;
   const said = `${requested} by ${fullName(latest.requester)}: ${stateOf(latest)}.`;
@@ -44,7 +43,6 @@ function presentUsable(repeats: readonly Repeat[]) {
   });
 }
 
-/** Describes the tests that were removed because the user chose to use an earlier request. */
 function describeUsed(used: Notice['used'], { orderables }: Pick<Catalogue, 'orderables'>): string[] {
   if (used === undefined) return [];
   const names = used.codes.flatMap((code) => orderables.get(code)?.name ?? []);
@@ -162,7 +160,6 @@ const undoneTexts = {
 
 const describeUndone = (undone: Notice['undone']) => (undone === undefined ? [] : [undoneTexts[undone]]);
 
-/** Presents the last removal, so that the user can undo it. */
 function presentUndo(undo: Undo | undefined, { orderables }: Catalogue) {
   if (undo === undefined) return undefined;
   const { id, removed } = undo;

@@ -120,23 +120,17 @@ export function presentReportLinks({ request, rule, home }: Reported, write: Wri
   const change = changeName(rule);
   const isComplete = request.status === 'Complete';
   return {
-    back: backLink({ request, rule, home }),
+    // A launch without a list has submitted the request itself.
+    back:
+      rule.lists.length > 0
+        ? { href: `${home}requests`, text: 'Back to the list of requests' }
+        : { href: resultPage(home, request), text: 'Back to the submitted request' },
     change:
       change === undefined || isComplete
         ? undefined
         : { href: requestPage(home, rule, request), text: change },
     ...(change !== undefined && isComplete ? { submittedAt: write(request.updatedAt) } : {}),
   };
-}
-
-/**
- * Returns the link to the list of the launch. A launch without a list has submitted the request itself, so
- * the link leads to the result page.
- */
-function backLink({ request, rule, home }: Reported) {
-  return rule.lists.length > 0
-    ? { href: `${home}requests`, text: 'Back to the list of requests' }
-    : { href: resultPage(home, request), text: 'Back to the submitted request' };
 }
 
 /** Returns the text of the link for changing a request, or undefined if the action may only read it. */

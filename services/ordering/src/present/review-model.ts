@@ -35,9 +35,11 @@ type Review = Chosen & {
 
 /** Presents the review: tests, samples and questions, with the typed fields and their errors. */
 export function presentReview(review: Review) {
-  const { draft, faults, missing, patient, changed, changedBy, write } = review;
+  const { draft, faults, missing, patient, changed, changedBy, timeZone, write } = review;
   const presented = presentChosen(review);
   const { chosen, batches, added } = presented;
+  // Without a typed collection, the fields have the author of the launch and the current time.
+  const typed = entryOf(draft.collection) ?? collectionNow(review.now, fullName(review.author), timeZone);
   return {
     ...presented,
     draft,
@@ -55,7 +57,7 @@ export function presentReview(review: Review) {
     })),
     questions: askedBy(chosen, patient).map((asked) => presentQuestion(asked, draft)),
     needingDetails: needingDetails(chosen),
-    collection: presentCollection(review),
+    collection: { ...typed, when: draft.collection.when },
     collectors: batches
       .filter(({ samples }) => samples.length > 0)
       .map(({ location: { name, code } }) => ({
@@ -88,10 +90,4 @@ function presentQuestion({ question, key, text, tests, isRequired }: AskedQuesti
     // The stylesheet shows the advice while an answer other than No is chosen.
     advice: question.topic === 'pregnancy' ? adviseOnExposure(tests) : [],
   };
-}
-
-/** Returns the typed collection, or the initial fields: the author of the launch and the current time. */
-function presentCollection({ draft: { collection }, author, now, timeZone }: Review) {
-  const entry = entryOf(collection) ?? collectionNow(now, fullName(author), timeZone);
-  return { ...entry, when: collection.when };
 }

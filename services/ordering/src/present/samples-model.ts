@@ -13,12 +13,6 @@ import {
 import { codeOf, type TestRequest } from '../domain/test-request.ts';
 import { writtenAnswer } from './written-answer.ts';
 
-type Shown = {
-  readonly request: TestRequest;
-  readonly entry: SamplesEntry;
-  readonly faults: readonly SamplesFault[];
-};
-
 type Presenting = {
   readonly catalogue: Catalogue;
   readonly timeZone: string;
@@ -28,7 +22,10 @@ type Presenting = {
 type DrawnSample = ReturnType<typeof samplesInDrawOrder>[number];
 
 /** Presents the page for recording samples: the recorded values, and the form with its typed fields. */
-export function presentSamples({ request, entry, faults }: Shown, presenting: Presenting) {
+export function presentSamples(
+  { request, entry, faults }: { request: TestRequest; entry: SamplesEntry; faults: readonly SamplesFault[] },
+  presenting: Presenting,
+) {
   const drawn = samplesInDrawOrder(request, presenting.catalogue);
   const samples = drawn.map((each) =>
     presentSample(each, {

@@ -63,13 +63,11 @@ const ofBrowsers = (database: OrderingDatabase, keys: readonly string[]) =>
     .where('key', 'in', [...keys])
     .orderBy('key');
 
-type Choice = { readonly browserKeys: readonly string[]; readonly token: string; readonly now: number };
-
 /** Stores the chosen window of these browsers. */
 export async function storeChoice(
   tx: OrderingTransaction,
   { launchId, subjectKey, userKey, who }: WindowSubject,
-  { browserKeys, token, now }: Choice,
+  { browserKeys, token, now }: { browserKeys: readonly string[]; token: string; now: number },
 ): Promise<void> {
   const values = {
     token,

@@ -35,7 +35,6 @@ type WindowTables = {
   opened_launches: { launch_id: string; opened_at: Time };
 };
 
-/** The favourites, order sets and most requested tests of practices and users. */
 type OwnChoiceTables = {
   favourites: AddedBy & { practice_key: string; code: string };
   practice_sets: AddedBy & { id: string; practice_key: string; name: string; tests: string[] };

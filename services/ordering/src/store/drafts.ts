@@ -51,7 +51,10 @@ export async function lockDraft(
     .onConflict((conflict) => conflict.columns(['launch_id', 'target']).doNothing())
     .returning('launch_id')
     .executeTakeFirst();
-  if (made !== undefined) await forgetOld(tx, now);
+  if (made !== undefined) {
+    const until = new Date(now - retentionMs);
+    await tx.deleteFrom('drafts').where('updated_at', '<', until).execute();
+  }
   const row = await tx
     .selectFrom('drafts')
     .selectAll()
@@ -86,13 +89,6 @@ export async function storeDraft(
 
 /** Returns the owner of a draft. An empty draft has no owner, so that it hides no other draft of its user. */
 const ownerOf = (draft: Draft, { ownerKey }: DraftPlace) => (hasContent(draft) ? (ownerKey ?? null) : null);
-
-async function forgetOld(tx: OrderingTransaction, now: number): Promise<void> {
-  await tx
-    .deleteFrom('drafts')
-    .where('updated_at', '<', new Date(now - retentionMs))
-    .execute();
-}
 
 /** Returns the draft in a row. Members that an older release did not store have their initial values. */
 function toDraft({ submission_id, version, content }: Selectable<OrderingTables['drafts']>): Draft {

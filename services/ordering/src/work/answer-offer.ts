@@ -1,7 +1,6 @@
 import { continueDraft, hasContent } from '../domain/draft.ts';
 import { hideOfferedDrafts, lockDraft, lockOfferedDraft, storeDraft } from '../store/drafts.ts';
-import type { WorkDependencies } from './dependencies.ts';
-import type { Choosing } from './launch.ts';
+import type { Choosing, WorkDependencies } from './launch.ts';
 
 type OfferAnswer = {
   readonly answer: 'continue' | 'discard';

@@ -3,8 +3,7 @@ import { fullName } from '../domain/person-name.ts';
 import { judgeSave, type ReviewForm, withEntry } from '../domain/review-entry.ts';
 import { lockDraft, storeDraft } from '../store/drafts.ts';
 import { findOrderOf } from '../store/test-requests.ts';
-import type { WorkDependencies } from './dependencies.ts';
-import type { Choosing } from './launch.ts';
+import type { Choosing, WorkDependencies } from './launch.ts';
 
 /** The fields that the review page sends while the user types. */
 export type ReviewSave = Pick<ReviewForm, 'entry' | 'draftId'> & { readonly save: PageSave };

@@ -25,9 +25,8 @@ import {
   findPracticeChoices,
 } from '../store/practice-choices.ts';
 import { addFavourite, addPersonalFavourite, savePracticeSet } from './change-practice-choices.ts';
-import type { WorkDependencies } from './dependencies.ts';
 import { getEarlierOrder, repeatOrder } from './find-earlier-order.ts';
-import type { Choosing } from './launch.ts';
+import type { Choosing, WorkDependencies } from './launch.ts';
 import { servedBy } from './select-tests.ts';
 
 /** The new draft, and the action of the button that the user pressed. */
@@ -73,7 +72,7 @@ const setIsGone: Notice = { practiceSet: { outcome: 'gone', name: '' } };
 async function actionOf(
   tx: OrderingTransaction,
   form: ChoiceForm & { readonly names: NameIndex },
-  { practiceKey, before, choosing }: ActionBasis,
+  { practiceKey, before, choosing }: { practiceKey: string; before: Draft; choosing: Choosing },
 ): Promise<ChoiceAction> {
   const { button } = form;
   const { catalogue, patient } = choosing;
@@ -100,12 +99,6 @@ async function actionOf(
   const own = sets.find(({ id }) => id === button.id);
   return own === undefined ? { kind: 'update' } : addSet(orderSetOf(own, catalogue), patient);
 }
-
-type ActionBasis = {
-  readonly practiceKey: string;
-  readonly before: Draft;
-  readonly choosing: Choosing;
-};
 
 function addSet(offered: OrderSet, patient: PatientTraits): ChoiceAction {
   const set = setFor(offered, patient);

@@ -3,8 +3,7 @@ import { appendToOutbox } from '@clinical-launch/storage/sql-outbox';
 import { actionRules } from '../domain/action-rules.ts';
 import type { TestRequest } from '../domain/test-request.ts';
 import { isConfirmed, storeConfirmation } from '../store/confirmed-patients.ts';
-import type { WorkDependencies } from './dependencies.ts';
-import type { Launch } from './launch.ts';
+import type { Launch, WorkDependencies } from './launch.ts';
 
 /**
  * Returns whether a launch may change a request, because both have the same date of birth, or a user has

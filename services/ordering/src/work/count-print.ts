@@ -3,8 +3,7 @@ import type { PrintedPaper, Printing } from '../domain/printing.ts';
 import type { TestRequest } from '../domain/test-request.ts';
 import type { OrderingTransaction } from '../store/database.ts';
 import { findPrints, insertPrint, lockForPrinting } from '../store/prints.ts';
-import type { WorkDependencies } from './dependencies.ts';
-import type { Launch } from './launch.ts';
+import type { Launch, WorkDependencies } from './launch.ts';
 
 /**
  * Records a print of the form or the labels of each of these requests, in one transaction. The launch must be

@@ -1,8 +1,7 @@
 import { emptiedDraft } from '../domain/draft.ts';
 import { hideOfferedDrafts, lockDraft, lockOfferedDraft, storeDraft } from '../store/drafts.ts';
 import { findOrderOf } from '../store/test-requests.ts';
-import type { WorkDependencies } from './dependencies.ts';
-import type { Choosing } from './launch.ts';
+import type { Choosing, WorkDependencies } from './launch.ts';
 
 /**
  * Empties the draft of a launch. Later launches then offer no drafts of earlier launches. Changes nothing if

@@ -20,8 +20,7 @@ import {
 } from '../store/browsers.ts';
 import type { OrderingDatabase } from '../store/database.ts';
 import { subjectKeyOf, userKeyOf } from '../store/keys.ts';
-import type { WorkDependencies } from './dependencies.ts';
-import type { Launch } from './launch.ts';
+import type { Launch, WorkDependencies } from './launch.ts';
 
 type Entry = {
   readonly browserKeys: readonly string[];

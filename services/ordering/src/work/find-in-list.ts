@@ -5,7 +5,7 @@ import type { ListSearch } from '../domain/list-search.ts';
 import type { TestRequest } from '../domain/test-request.ts';
 import { findListSearch } from '../store/list-searches.ts';
 import { type ListQuery, type RequestPage, readRequestPage } from '../store/request-lists.ts';
-import type { WorkDependencies } from './dependencies.ts';
+import type { WorkDependencies } from './launch.ts';
 import { listQueryOf } from './read-list.ts';
 
 type Dependencies = Pick<WorkDependencies, 'database' | 'clock' | 'timeZone'>;
@@ -53,13 +53,11 @@ export async function findReferenced(
 
 const bare = (reference: string) => reference.toUpperCase().replace('-', '');
 
-type Reading = {
-  readonly search: ListSearch;
-  readonly catalogue: Catalogue | undefined;
-  readonly from: ListQuery['from'];
-};
-
-const queryOf = ({ clock, timeZone }: Dependencies, context: LaunchContext, reading: Reading): ListQuery =>
+const queryOf = (
+  { clock, timeZone }: Dependencies,
+  context: LaunchContext,
+  reading: { search: ListSearch; catalogue: Catalogue | undefined; from: ListQuery['from'] },
+): ListQuery =>
   listQueryOf(context, {
     ...reading,
     rule: actionRules[context.request.action],

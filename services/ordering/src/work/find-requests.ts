@@ -11,7 +11,7 @@ import {
   findRequest,
   type OtherBirths,
 } from '../store/test-requests.ts';
-import type { WorkDependencies } from './dependencies.ts';
+import type { WorkDependencies } from './launch.ts';
 
 type ReadDependencies = Pick<WorkDependencies, 'database'>;
 

@@ -2,17 +2,30 @@ import { randomUUID } from 'node:crypto';
 import type { EventData, EventType } from '@clinical-launch/contracts/events/catalogue';
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import type { LaunchContext } from '@clinical-launch/contracts/launch-context';
+import type { PatientPseudonyms } from '@clinical-launch/crypto/patient-pseudonym';
+import type { Sealer } from '@clinical-launch/crypto/sealing';
+import type { Clock } from '@clinical-launch/runtime/clock';
 import { type PatientTraits, traitsOf } from '../domain/applies-to.ts';
 import type { Catalogue } from '../domain/catalogue.ts';
 import { type Draft, type DraftPlace, draftOf, emptyDraft } from '../domain/draft.ts';
 import { draftIdOf } from '../domain/submission-id.ts';
 import type { TestRequest } from '../domain/test-request.ts';
+import type { OrderingDatabase } from '../store/database.ts';
 import { draftOwnerKeyOf } from '../store/keys.ts';
+
+export type WorkDependencies = {
+  readonly database: OrderingDatabase;
+  readonly clock: Clock;
+  /** Encrypts the order in the event for the service that renders the order document. */
+  readonly sealer: Sealer;
+  readonly pseudonyms: PatientPseudonyms;
+  /** The IANA time zone of the practices. */
+  readonly timeZone: string;
+};
 
 /** The launch for which a use case runs. */
 export type Launch = {
   readonly context: LaunchContext;
-
   readonly call: {
     /** Creates an event that this HTTP request causes. */
     event<Type extends EventType>(type: Type, data: EventData<Type>): CloudEvent<Type>;

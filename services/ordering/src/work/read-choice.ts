@@ -7,9 +7,8 @@ import { choicesKeyOf, practiceKeyOf, userKeyOf } from '../store/keys.ts';
 import { findMostRequested } from '../store/most-requested.ts';
 import { findPersonalFavourites } from '../store/personal-favourites.ts';
 import { findPracticeChoices } from '../store/practice-choices.ts';
-import type { WorkDependencies } from './dependencies.ts';
 import { findEarlierOrder, repeatOrder } from './find-earlier-order.ts';
-import type { Choosing } from './launch.ts';
+import type { Choosing, WorkDependencies } from './launch.ts';
 
 type ReadDependencies = Pick<WorkDependencies, 'database'>;
 

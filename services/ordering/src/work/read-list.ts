@@ -11,8 +11,7 @@ import { visibilityUnder } from '../store/keys.ts';
 import { findListSearch } from '../store/list-searches.ts';
 import { type ListQuery, type RequestPage, readRequestPage } from '../store/request-lists.ts';
 import { findRequesters, type Requester } from '../store/requesters.ts';
-import type { WorkDependencies } from './dependencies.ts';
-import type { Launch, Moment } from './launch.ts';
+import type { Launch, Moment, WorkDependencies } from './launch.ts';
 
 type ListReading = {
   /** The catalogue of the launch's laboratory; undefined if the laboratory has no catalogue. */

@@ -1,6 +1,5 @@
 import { appendToOutbox } from '@clinical-launch/storage/sql-outbox';
-import type { WorkDependencies } from './dependencies.ts';
-import type { Launch } from './launch.ts';
+import type { Launch, WorkDependencies } from './launch.ts';
 
 /** Stores the audit event of a view. Call this before the response shows the request. */
 export async function recordView(

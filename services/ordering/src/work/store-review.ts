@@ -4,11 +4,9 @@ import { fullName } from '../domain/person-name.ts';
 import { type ReviewEntry, withEntry } from '../domain/review-entry.ts';
 import type { OrderingTransaction } from '../store/database.ts';
 import { lockDraft, storeDraft } from '../store/drafts.ts';
-import type { WorkDependencies } from './dependencies.ts';
-import type { Choosing } from './launch.ts';
+import type { Choosing, WorkDependencies } from './launch.ts';
 import { servedBy } from './select-tests.ts';
 
-/** A button of the review that removes tests. */
 type RemovingButton =
   | { readonly kind: 'remove'; readonly codes: readonly string[] }
   | { readonly kind: 'use'; readonly orderReference: string };

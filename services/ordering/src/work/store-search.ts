@@ -1,6 +1,6 @@
 import type { ListSearch } from '../domain/list-search.ts';
 import { storeListSearch } from '../store/list-searches.ts';
-import type { WorkDependencies } from './dependencies.ts';
+import type { WorkDependencies } from './launch.ts';
 
 /** Stores the search of a launch's list. */
 export async function storeSearch(

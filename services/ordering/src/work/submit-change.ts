@@ -13,8 +13,7 @@ import { lockDraft, storeDraft } from '../store/drafts.ts';
 import { visibilityOf } from '../store/keys.ts';
 import { insertSubmission, isSubmitted, takeBatchNumbers } from '../store/submissions.ts';
 import { lockRequest, updateRequest } from '../store/test-requests.ts';
-import type { WorkDependencies } from './dependencies.ts';
-import type { Choosing, Launch } from './launch.ts';
+import type { Choosing, Launch, WorkDependencies } from './launch.ts';
 import { decideSubmission } from './select-tests.ts';
 import { submittedEvent } from './submitted-event.ts';
 

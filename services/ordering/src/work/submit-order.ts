@@ -12,8 +12,7 @@ import { lockDraft, storeDraft } from '../store/drafts.ts';
 import { insertSubmission, takeBatchNumbers } from '../store/submissions.ts';
 import { findOrderOf, insertRequest } from '../store/test-requests.ts';
 import { countMostRequested } from './count-most-requested.ts';
-import type { WorkDependencies } from './dependencies.ts';
-import type { Choosing, Launch } from './launch.ts';
+import type { Choosing, Launch, WorkDependencies } from './launch.ts';
 import { decideSubmission } from './select-tests.ts';
 import { submittedEvent } from './submitted-event.ts';
 

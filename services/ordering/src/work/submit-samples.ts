@@ -14,8 +14,7 @@ import { isFromChosen, type SentWindow } from '../store/browsers.ts';
 import { visibilityOf } from '../store/keys.ts';
 import { insertSubmission, isSubmitted } from '../store/submissions.ts';
 import { lockRequest, updateRequest } from '../store/test-requests.ts';
-import type { WorkDependencies } from './dependencies.ts';
-import type { Launch } from './launch.ts';
+import type { Launch, WorkDependencies } from './launch.ts';
 import { submittedEvent } from './submitted-event.ts';
 
 export type SamplesSubmission = {
