@@ -27,10 +27,10 @@ describe.each(pages)('the page %s', (_address, page) => {
   it('contains only the elements and attributes of a document', async () => {
     const names = [...page.matchAll(/<([a-z0-9]+)/g)].map(([, name]) => name);
     const known =
-      /^(page|h[1-4]|p|a|nav|ul|ol|li|div|table|thead|tbody|tr|th|td|pre|code|strong|em|br|hr|details|summary|span|img)$/;
+      /^(page|h[1-4]|p|a|nav|ul|ol|li|div|table|thead|tbody|tr|th|td|pre|code|strong|em|br|hr|details|summary|img)$/;
     expect(names.filter((name) => !known.test(name ?? ''))).toEqual([]);
     const unknown =
-      "//@*[not(contains('|id|class|href|tabindex|scope|aria-label|aria-hidden|role|src|alt|start|', concat('|', name(), '|')))]";
+      "//@*[not(contains('|id|class|href|tabindex|scope|aria-label|aria-hidden|role|data-name|src|alt|start|', concat('|', name(), '|')))]";
     expect(await nodeTextsOf(page, unknown)).toEqual([]);
   });
 

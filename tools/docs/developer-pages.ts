@@ -122,9 +122,8 @@ const references: Group = {
 };
 
 const withAnchors = (html: string): string =>
-  html.replaceAll(
-    /<tr (?=[^>]*><td[^>]*><span[^>]*>[^<]*<\/span><code>([a-z_]+)<\/code>)/g,
-    (row, code: string) => (Object.hasOwn(refusals, code) ? `<tr id="${code}" ` : row),
+  html.replaceAll(/<tr (?=[^>]*><td[^>]*><code>([a-z_]+)<\/code>)/g, (row, code: string) =>
+    Object.hasOwn(refusals, code) ? `<tr id="${code}" ` : row,
   );
 
 /** Returns every document of the portal, with its text. */

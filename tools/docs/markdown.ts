@@ -22,10 +22,15 @@ const headingSizes = ['l', 'm', 's', 'xs'];
 export const heading = ({ depth, id, html }: Heading): string =>
   `<h${depth} id="${escapeMarkup(id)}" class="nhsuk-heading-${headingSizes[depth - 1] ?? 'xs'}">${html}</h${depth}>\n`;
 
+/** Returns the text of HTML without its tags. */
+const textOf = (html: string) => html.replaceAll(/<[^>]*>/g, '');
+
 /** Returns a table of cells in HTML. On a narrow page, each row is a card. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const lines = rows.map((cells) => {
-    const named = cells.map((cell, at) => `<td role="cell">${cardHeading(head[at] ?? '')}${cell}</td>`);
+    const named = cells.map(
+      (cell, at) => `<td role="cell" data-name="${escapeMarkup(textOf(head[at] ?? ''))}">${cell}</td>`,
+    );
     return `<tr role="row">${named.join('')}</tr>\n`;
   });
   const names = head.map((name) =>
@@ -33,9 +38,6 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   );
   return `<div class="nhsuk-table-container" tabindex="0"><table role="table" class="nhsuk-table">\n<thead role="rowgroup"><tr role="row">${names.join('')}</tr></thead>\n<tbody role="rowgroup">\n${lines.join('')}</tbody></table></div>\n`;
 }
-
-const cardHeading = (name: string) =>
-  name === '' ? '' : `<span class="app-document__name" aria-hidden="true">${name} </span>`;
 
 /** Returns a block of code that scrolls. `id` is its anchor. */
 export const codeBlock = (text: string, id?: string): string =>
