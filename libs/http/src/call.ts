@@ -7,6 +7,7 @@ import type { Clock } from '@clinical-launch/runtime/clock';
 import { createRequestLogger, type Logger, traceFields } from '@clinical-launch/runtime/logger';
 import { createRequestMeter } from '@clinical-launch/runtime/metrics';
 import proxyAddress from 'proxy-addr';
+import type { Admission, Place } from './admission.ts';
 import type { Refusals } from './refusals.ts';
 import { RequestTrace } from './request-trace.ts';
 
@@ -14,6 +15,7 @@ type CallParts = {
   readonly logger: Logger;
   readonly clock: Clock;
   readonly refusals?: Refusals | undefined;
+  readonly admission?: Admission;
   /** The number of trusted reverse proxies in front. The address of the caller depends on this number. */
   readonly trustedProxies?: number;
   readonly scheme?: 'http' | 'https';
@@ -25,6 +27,12 @@ export class Call {
   readonly trace: RequestTrace;
   /** Counts and audits the refusals of this process. Undefined outside a service. */
   readonly refusals: Refusals | undefined;
+  /** Limits the requests that this process works on. Undefined outside a service. */
+  readonly admission: Admission | undefined;
+  /** The place of this request among them. Undefined before the endpoint has admitted it. */
+  place: Place | undefined;
+  /** The Unix time of the request in milliseconds. */
+  readonly receivedAt: number;
   /** The `source` of the events of this request. The endpoint that answers sets this value. */
   source = '/';
   /** The path pattern of the endpoint, never the path of the request. Undefined until an endpoint matches. */
@@ -49,6 +57,8 @@ export class Call {
     this.#response = response;
     this.#parts = parts;
     this.refusals = parts.refusals;
+    this.admission = parts.admission;
+    this.receivedAt = parts.clock.now();
     this.trace = new RequestTrace({
       sent: request.headers.traceparent,
       id: this.#correlationId,

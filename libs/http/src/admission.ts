@@ -1,0 +1,111 @@
+import type { ServerResponse } from 'node:http';
+import { temporarilyUnavailable } from './errors.ts';
+
+/** The default number of requests that a process works on at the same time. */
+export const defaultRequestsAtOnce = 64;
+
+/** The maximum milliseconds that a request waits for its place. */
+const defaultWaitMs = 2000;
+
+/** The place of a request among those that the process works on. */
+export type Place = {
+  /** Gives the place to the next request. */
+  leave(): void;
+  /**
+   * Gives the place away while the caller, or another system, is slow. Then waits for a place again, before
+   * requests that have not begun. @throws ServiceError 503 if none is free in time
+   */
+  yieldWhile<Result>(slow: Promise<Result>): Promise<Result>;
+};
+
+export type Admission = {
+  /**
+   * Returns the place of a request, or waits for it. Pages of open sessions go before new launches. Rejects
+   * with ServiceError 503 if no place is free within two seconds, or the caller has disconnected.
+   */
+  enter(response: ServerResponse, options: { readonly isNewLaunch: boolean }): Place | Promise<Place>;
+};
+
+type Queue = Set<() => void>;
+
+/**
+ * Limits the requests that a process works on at the same time, so that an overload is answered early: a
+ * request that has begun is answered in time, and the others receive 503 before they cost any work.
+ */
+export function createAdmission({
+  limit = defaultRequestsAtOnce,
+  waitMs = defaultWaitMs,
+}: {
+  readonly limit?: number;
+  readonly waitMs?: number;
+} = {}): Admission {
+  let working = 0;
+  // In the order in which waiting requests receive free places.
+  const [begun, ofSessions, newLaunches]: readonly [Queue, Queue, Queue] = [new Set(), new Set(), new Set()];
+
+  const leave = () => {
+    working -= 1;
+    const queue = [begun, ofSessions, newLaunches].find(({ size }) => size > 0);
+    const [admitFirst] = queue ?? [];
+    if (working < limit) admitFirst?.();
+  };
+  const take = () => {
+    working += 1;
+  };
+  const wait = (queue: Queue, response: ServerResponse) =>
+    waitIn(queue, { response, waitMs, onAdmitted: take });
+  const placeOf = (response: ServerResponse): Place => {
+    let isHeld = true;
+    const leaveOnce = () => {
+      if (isHeld) leave();
+      isHeld = false;
+    };
+    return {
+      leave: leaveOnce,
+      async yieldWhile(slow) {
+        leaveOnce();
+        const result = await slow;
+        if (working < limit) take();
+        else await wait(begun, response);
+        isHeld = true;
+        return result;
+      },
+    };
+  };
+  return {
+    enter(response, { isNewLaunch }) {
+      if (working >= limit)
+        return wait(isNewLaunch ? newLaunches : ofSessions, response).then(() => placeOf(response));
+      take();
+      return placeOf(response);
+    },
+  };
+}
+
+type Waiting = {
+  readonly response: ServerResponse;
+  readonly waitMs: number;
+  readonly onAdmitted: () => void;
+};
+
+function waitIn(queue: Queue, { response, waitMs, onAdmitted }: Waiting): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const admit = () => {
+      end();
+      onAdmitted();
+      resolve();
+    };
+    const giveUp = () => {
+      end();
+      reject(temporarilyUnavailable('The service is busy', { retryAfterSeconds: 2 }));
+    };
+    const timer = setTimeout(giveUp, waitMs);
+    const end = () => {
+      clearTimeout(timer);
+      response.off('close', giveUp);
+      queue.delete(admit);
+    };
+    queue.add(admit);
+    response.once('close', giveUp);
+  });
+}
