@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import type { Admission, Place } from './call.ts';
 import { temporarilyUnavailable } from './errors.ts';
 
 /** The default number of requests that a process works on at the same time. */
@@ -6,25 +7,6 @@ export const defaultRequestsAtOnce = 64;
 
 /** The maximum milliseconds that a request waits for its place. */
 const defaultWaitMs = 2000;
-
-/** The place of a request among those that the process works on. */
-export type Place = {
-  /** Gives the place to the next request. */
-  leave(): void;
-  /**
-   * Gives the place away while the caller, or another system, is slow. Then waits for a place again, before
-   * requests that have not begun. @throws ServiceError 503 if none is free in time
-   */
-  yieldWhile<Result>(slow: Promise<Result>): Promise<Result>;
-};
-
-export type Admission = {
-  /**
-   * Returns the place of a request, or waits for it. Pages of open sessions go before new launches. Rejects
-   * with ServiceError 503 if no place is free within two seconds, or the caller has disconnected.
-   */
-  enter(response: ServerResponse, options: { readonly isNewLaunch: boolean }): Place | Promise<Place>;
-};
 
 type Queue = Set<() => void>;
 

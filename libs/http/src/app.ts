@@ -2,8 +2,8 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { Clock } from '@clinical-launch/runtime/clock';
 import type { Logger } from '@clinical-launch/runtime/logger';
 import express, { type ErrorRequestHandler, type RequestHandler, type Response, Router } from 'express';
-import { type Admission, createAdmission } from './admission.ts';
-import { type Call, createCalls } from './call.ts';
+import { createAdmission } from './admission.ts';
+import { type Admission, type Call, createCalls } from './call.ts';
 import type { Endpoint, PathParameters } from './endpoint.ts';
 import { type ErrorDialect, problemDialect, refuse, ServiceError } from './errors.ts';
 import type { Refusals } from './refusals.ts';

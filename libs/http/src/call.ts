@@ -7,9 +7,27 @@ import type { Clock } from '@clinical-launch/runtime/clock';
 import { createRequestLogger, type Logger, traceFields } from '@clinical-launch/runtime/logger';
 import { createRequestMeter } from '@clinical-launch/runtime/metrics';
 import proxyAddress from 'proxy-addr';
-import type { Admission, Place } from './admission.ts';
 import type { Refusals } from './refusals.ts';
 import { RequestTrace } from './request-trace.ts';
+
+/** The place of a request among those that the process works on. */
+export type Place = {
+  /** Gives the place to the next request. */
+  leave(): void;
+  /**
+   * Gives the place away while the caller, or another system, is slow. Then waits for a place again, before
+   * requests that have not begun. @throws ServiceError 503 if none is free in time
+   */
+  yieldWhile<Result>(slow: Promise<Result>): Promise<Result>;
+};
+
+export type Admission = {
+  /**
+   * Returns the place of a request, or waits for it. Pages of open sessions go before new launches. Rejects
+   * with ServiceError 503 if no place is free within two seconds, or the caller has disconnected.
+   */
+  enter(response: ServerResponse, options: { readonly isNewLaunch: boolean }): Place | Promise<Place>;
+};
 
 type CallParts = {
   readonly logger: Logger;

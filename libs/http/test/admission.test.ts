@@ -1,9 +1,10 @@
 import { connect } from 'node:net';
 import { until } from '@clinical-launch/testing/until';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { type Admission, createAdmission } from '../src/admission.ts';
+import { createAdmission } from '../src/admission.ts';
 import { sendStatus } from '../src/answer.ts';
 import { readJson } from '../src/body.ts';
+import type { Admission } from '../src/call.ts';
 import type { Exchange } from '../src/endpoint.ts';
 import { ServiceError } from '../src/errors.ts';
 import { createAdminApp, listen } from '../src/server.ts';
