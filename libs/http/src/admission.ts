@@ -2,8 +2,8 @@ import type { ServerResponse } from 'node:http';
 import type { Admission, Place } from './call.ts';
 import { temporarilyUnavailable } from './errors.ts';
 
-/** The default number of requests that a process works on at the same time. */
-export const defaultRequestsAtOnce = 64;
+/** The default for a process with all services, whose requests may wait for each other. */
+const defaultLimit = 128;
 
 /** The maximum milliseconds that a request waits for its place. */
 const defaultWaitMs = 2000;
@@ -15,7 +15,7 @@ type Queue = Set<() => void>;
  * request that has begun is answered in time, and the others receive 503 before they cost any work.
  */
 export function createAdmission({
-  limit = defaultRequestsAtOnce,
+  limit = defaultLimit,
   waitMs = defaultWaitMs,
 }: {
   readonly limit?: number;

@@ -1,7 +1,7 @@
 import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { optionalText, Type } from '@clinical-launch/contracts/type';
 import type { EventBus } from '@clinical-launch/events/event-bus';
-import { createAdmission, defaultRequestsAtOnce } from '@clinical-launch/http/admission';
+import { createAdmission } from '@clinical-launch/http/admission';
 import type { Refusals } from '@clinical-launch/http/refusals';
 import { createAdminApp, listen } from '@clinical-launch/http/server';
 import { type Clock, pause, systemClock } from '@clinical-launch/runtime/clock';
@@ -48,7 +48,8 @@ export const processSettings = Type.Object({
   }),
   REQUESTS_AT_ONCE: Type.Integer({
     minimum: 1,
-    default: defaultRequestsAtOnce,
+    // Slightly more than the ten connections to PostgreSQL, for which more requests would only wait.
+    default: 16,
     title:
       'The number of requests that a process works on at the same time. Others wait for two seconds, new launches last, and then receive 503 with `Retry-After`.',
   }),
