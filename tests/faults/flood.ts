@@ -127,10 +127,16 @@ export async function orderAtOnce(system: System, users: number): Promise<Ledger
   const journalPath = join(system.directory, `${name}.jsonl`);
   const edge = openEdge(system.processes);
   const journal = await openJournal(journalPath);
-  const caller = createCaller({ edge, journal });
+  // Each user has an address, because refusals are limited for an address.
+  const callerAt = (address: string) => {
+    const send: Edge['send'] = (request) =>
+      edge.send({ ...request, headers: { ...request.headers, 'X-Forwarded-For': address } });
+    return createCaller({ edge: { ...edge, send }, journal });
+  };
   const plan = { hasOrder: true, isAmended: false, isRepeated: false, hesitate: async () => {} };
   try {
     const orders = Array.from({ length: users }, async (_, user) => {
+      const caller = callerAt(`10.0.${user >> 8}.${user % 256}`);
       const token = await fetchAccessToken(caller);
       await playLaunch(caller, token, { ...plan, launch: `${name}-${user}` });
     });
