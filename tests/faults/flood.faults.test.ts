@@ -4,8 +4,9 @@ import { RedisOutbox } from '@clinical-launch/redis/redis-outbox';
 import type { RedisClient } from '@clinical-launch/redis/redis-scripts';
 import { waitLimitMs } from '@clinical-launch/testing/until';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { printLine } from './balance.ts';
-import { floodWithLaunches, type Statuses, stallWithLaunches } from './flood.ts';
+import { expectBalance, printLine, reportBalance } from './balance.ts';
+import { openBooks } from './books.ts';
+import { floodWithLaunches, orderAtOnce, type Statuses, stallWithLaunches } from './flood.ts';
 import { sendRequest } from './send-request.ts';
 import { inPostgres, size } from './size.ts';
 import { type System, startSystem } from './system.ts';
@@ -14,7 +15,14 @@ let system: System;
 let redis: RedisClient;
 beforeAll(async () => {
   system = await startSystem({
-    services: ['identity-provider', 'launch-api', 'launch-gateway', 'audit-trail'],
+    services: [
+      'identity-provider',
+      'launch-api',
+      'launch-gateway',
+      'ordering',
+      'order-renderer',
+      'audit-trail',
+    ],
     redisSettings: ['--maxmemory', '64mb'],
     environment: { TRUSTED_PROXIES: '1' },
   });
@@ -90,5 +98,20 @@ describe('4,000 connections that send almost a whole body', () => {
     expect(client).toEqual({ token: { 200: launches }, issue: { 200: launches }, redeem: { 200: launches } });
     expect(strangers[503]).toBeGreaterThan(0);
     expect(Math.max(...megabytes)).toBeLessThan(384);
+  });
+});
+
+describe('more users than the machine can serve, who all order at the same time', () => {
+  it('receive 503 with Retry-After at most, lose no launch and no order, and are then served as usual', async () => {
+    const open = await openBooks(system);
+    const ledger = await orderAtOnce(system, size.usersAtOnce);
+    const books = await open.close();
+    reportBalance(`${size.usersAtOnce} users at once`, ledger, books);
+    // 503 with Retry-After is repeated. Any other answer than the expected one, such as 500 or 409, is a fault.
+    expectBalance(ledger, books);
+    expect(ledger.submitted.size).toBe(ledger.redeemed.size);
+
+    const { answers } = await orderAtOnce(system, 1);
+    expect(answers.filter(({ outcome }) => outcome !== 'ok')).toEqual([]);
   });
 });

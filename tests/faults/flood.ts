@@ -1,8 +1,13 @@
+import { randomUUID } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
+import { join } from 'node:path';
 import { createPkcePair } from '@clinical-launch/pms-client';
 import { aServiceRequest } from '@clinical-launch/testing/service-request';
+import { createCaller } from './caller.ts';
 import { openEdge } from './edge.ts';
-import { tokenRequest } from './open-launch.ts';
+import { openJournal } from './journal.ts';
+import { type Ledger, readLedger } from './ledger.ts';
+import { fetchAccessToken, playLaunch, tokenRequest } from './open-launch.ts';
 import type { HttpAnswer } from './send-request.ts';
 import type { System } from './system.ts';
 
@@ -110,6 +115,37 @@ export async function stallWithLaunches(system: System, forMs: number) {
     for (const socket of open) socket.destroy();
     edge.close();
   }
+}
+
+/**
+ * Lets users order a test at the same time: each requests a token and a launch, opens the launch, and chooses,
+ * reviews, submits and reads an order. Repeats a request that is answered 503, as a user does. Resolves with
+ * the records of all requests.
+ */
+export async function orderAtOnce(system: System, users: number): Promise<Ledger> {
+  const name = randomUUID();
+  const journalPath = join(system.directory, `${name}.jsonl`);
+  const edge = openEdge(system.processes);
+  const journal = await openJournal(journalPath);
+  // Each user has an address, because refusals are limited for an address.
+  const callerAt = (address: string) => {
+    const send: Edge['send'] = (request) =>
+      edge.send({ ...request, headers: { ...request.headers, 'X-Forwarded-For': address } });
+    return createCaller({ edge: { ...edge, send }, journal });
+  };
+  const plan = { hasOrder: true, isAmended: false, isRepeated: false, hesitate: async () => {} };
+  try {
+    const orders = Array.from({ length: users }, async (_, user) => {
+      const caller = callerAt(`10.0.${user >> 8}.${user % 256}`);
+      const token = await fetchAccessToken(caller);
+      await playLaunch(caller, token, { ...plan, launch: `${name}-${user}` });
+    });
+    await Promise.all(orders);
+  } finally {
+    edge.close();
+    await journal.close();
+  }
+  return readLedger(journalPath);
 }
 
 type Sender = { readonly edge: Edge; readonly until: number; readonly flood: Flood };

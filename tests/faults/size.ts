@@ -16,6 +16,8 @@ const short = {
   callbackMs: 0,
   /** The duration of the flood of unauthenticated requests. */
   floodMs: 5000,
+  /** The number of users who order at the same time: about twice as many as two cores serve in time. */
+  usersAtOnce: 400,
   /**
    * How long a process that is shutting down still accepts requests. The edge notices the shutdown sooner,
    * even on a busy machine.
@@ -37,6 +39,7 @@ const long: typeof short = {
   // ends after 75 seconds, another process sends it again.
   callbackMs: 100,
   floodMs: 60_000,
+  usersAtOnce: 1000,
   shutdownDelayMs: 4000,
   launchesPerSecond: 25,
   launches: 200,

@@ -2,7 +2,8 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { Clock } from '@clinical-launch/runtime/clock';
 import type { Logger } from '@clinical-launch/runtime/logger';
 import express, { type ErrorRequestHandler, type RequestHandler, type Response, Router } from 'express';
-import { type Call, createCalls } from './call.ts';
+import { createAdmission } from './admission.ts';
+import { type Admission, type Call, createCalls } from './call.ts';
 import type { Endpoint, PathParameters } from './endpoint.ts';
 import { type ErrorDialect, problemDialect, refuse, ServiceError } from './errors.ts';
 import type { Refusals } from './refusals.ts';
@@ -40,6 +41,8 @@ export type AppOptions = {
   readonly publicUrl?: string;
   /** Limits and audits refusals. If absent, refusals are only answered. */
   readonly refusals?: Refusals | undefined;
+  /** Limits the requests that the endpoints work on at the same time. If absent, the default limits apply. */
+  readonly admission?: Admission;
 };
 
 /**
@@ -59,11 +62,13 @@ const policyOfData = "default-src 'none'; base-uri 'none'; frame-ancestors 'none
  */
 export function createApp(options: AppOptions): RequestListener {
   const { mounts, logger, clock, isProduction, trustedProxies = 0, publicUrl = '', refusals } = options;
+  const { admission = createAdmission() } = options;
   const isHttps = publicUrl.startsWith('https:');
   const openCall = createCalls({
     logger,
     clock,
     refusals,
+    admission,
     trustedProxies,
     scheme: isHttps ? 'https' : 'http',
   });

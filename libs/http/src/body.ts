@@ -22,7 +22,7 @@ const smallBodyMs = 5000;
 
 /** A request whose body was not read yet. Without `call`, the caller is the network of the connection. */
 export type Unread = Pick<Exchange, 'request' | 'response'> & {
-  readonly call?: Pick<Call, 'identity' | 'address'>;
+  readonly call?: Pick<Call, 'identity' | 'address'> & Partial<Pick<Call, 'place'>>;
 };
 
 type BodyOptions = { readonly types: readonly string[]; readonly limitBytes: number };
@@ -107,7 +107,7 @@ function assertMediaType({ headers }: IncomingMessage, types: readonly string[])
  */
 export function readBytes({ request, response, call }: Unread, limitBytes: number): Promise<Buffer> {
   const stated = request.headers['content-length'];
-  return new Promise((resolve, reject) => {
+  const reading = new Promise<Buffer>((resolve, reject) => {
     if (Number(stated) > limitBytes) return reject(tooLarge(limitBytes));
     if (isAwaitingContinue(request)) {
       response.removeHeader('Connection');
@@ -141,6 +141,8 @@ export function readBytes({ request, response, call }: Unread, limitBytes: numbe
     request.on('data', onData).once('end', onEnd).once('error', onEarlyEnd).once('close', onEarlyEnd);
     response.once('close', () => clearTimeout(slow));
   });
+  // Slow bodies must not take the places of launches.
+  return call?.place?.yieldWhile(reading) ?? reading;
 }
 
 const tooLarge = (limitBytes: number) =>

@@ -10,10 +10,30 @@ import proxyAddress from 'proxy-addr';
 import type { Refusals } from './refusals.ts';
 import { RequestTrace } from './request-trace.ts';
 
+/** The place of a request among those that the process works on. */
+export type Place = {
+  /** Gives the place to the next request. */
+  leave(): void;
+  /**
+   * Gives the place away while the caller, or another system, is slow. Then waits for a place again, before
+   * requests that have not begun. @throws ServiceError 503 if none is free in time
+   */
+  yieldWhile<Result>(slow: Promise<Result>): Promise<Result>;
+};
+
+export type Admission = {
+  /**
+   * Returns the place of a request, or waits for it. Pages of open sessions go before new launches. Rejects
+   * with ServiceError 503 if no place is free within two seconds, or the caller has disconnected.
+   */
+  enter(response: ServerResponse, options: { readonly isNewLaunch: boolean }): Place | Promise<Place>;
+};
+
 type CallParts = {
   readonly logger: Logger;
   readonly clock: Clock;
   readonly refusals?: Refusals | undefined;
+  readonly admission?: Admission;
   /** The number of trusted reverse proxies in front. The address of the caller depends on this number. */
   readonly trustedProxies?: number;
   readonly scheme?: 'http' | 'https';
@@ -25,6 +45,12 @@ export class Call {
   readonly trace: RequestTrace;
   /** Counts and audits the refusals of this process. Undefined outside a service. */
   readonly refusals: Refusals | undefined;
+  /** Limits the requests that this process works on. Undefined outside a service. */
+  readonly admission: Admission | undefined;
+  /** The place of this request among them. Undefined before the endpoint has admitted it. */
+  place: Place | undefined;
+  /** The Unix time of the request in milliseconds. */
+  readonly receivedAt: number;
   /** The `source` of the events of this request. The endpoint that answers sets this value. */
   source = '/';
   /** The path pattern of the endpoint, never the path of the request. Undefined until an endpoint matches. */
@@ -49,6 +75,8 @@ export class Call {
     this.#response = response;
     this.#parts = parts;
     this.refusals = parts.refusals;
+    this.admission = parts.admission;
+    this.receivedAt = parts.clock.now();
     this.trace = new RequestTrace({
       sent: request.headers.traceparent,
       id: this.#correlationId,

@@ -95,6 +95,8 @@ type EndpointOptions<Guarded extends Exchange, Reached extends Exchange> = {
    * ticket.
    */
   readonly refusesHead?: boolean;
+  /** Whether a request begins a launch. If the process is busy, pages of open sessions are answered first. */
+  readonly isNewLaunch?: boolean;
   readonly audit?: RefusalAudit<Reached>;
   /**
    * Counts refusals and failures. Is called for each refusal and failure, including refusals because of a
@@ -114,7 +116,7 @@ export type Endpoint = {
 
 /**
  * Creates an endpoint. The endpoint logs and audits every error of its guards and handlers, and answers in
- * its own dialect. It answers 405 with `Allow` to other methods (RFC 9110 section 15.5.6). `guard`
+ * its own dialect. It waits for a place in the process, or answers 503. It answers 405 with `Allow` to other methods (RFC 9110 section 15.5.6). `guard`
  * runs before the method is checked.
  */
 export function endpoint<Guarded extends Exchange, Reached extends Exchange = Guarded>(
@@ -132,6 +134,7 @@ export function endpoint<Guarded extends Exchange, Reached extends Exchange>({
   guard,
   methods,
   refusesHead = false,
+  isNewLaunch = false,
   audit,
   onRefused,
 }: EndpointOptions<Guarded, Reached> & { readonly guard?: Guard<Exchange, Guarded> }): Endpoint {
@@ -157,14 +160,25 @@ export function endpoint<Guarded extends Exchange, Reached extends Exchange>({
       const answersPages = isOpen(exchange);
       setHeaders(response, answersPages ? { ...headers, ...anyOriginHeaders } : headers);
       if (answersPages && isPreflight(request)) return answerPreflight(response, allowed);
+      let isAdmitted = false;
       try {
+        const entered = call.admission?.enter(response, { isNewLaunch });
+        call.place = entered instanceof Promise ? await entered : entered;
+        isAdmitted = true;
         await handle(exchange);
       } catch (thrown) {
         const isGuarded = thrown instanceof GuardedError;
         const refused = (isGuarded ? thrown.exchange : exchange) as Refused<Reached>;
         const error = asServiceError(isGuarded ? thrown.cause : thrown);
         onRefused?.(error, refused);
-        await refuse(error, { ...exchange, dialect, audit: () => audit?.(error, refused) });
+        // Stores no event without a place, because a flood of requests must not become a flood of events.
+        await refuse(error, {
+          ...exchange,
+          dialect,
+          audit: () => (isAdmitted ? audit?.(error, refused) : undefined),
+        });
+      } finally {
+        call.place?.leave();
       }
     },
   };

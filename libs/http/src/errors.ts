@@ -92,7 +92,7 @@ export async function refuse(
   const faults = error.faults.map(({ path, message, code }) => ({ path, message, code }));
   const facts = { status: error.status, code: error.code, faults };
   if (isExpected(error)) call.logger.info(facts, error.message);
-  else if (error.status >= 500) call.logger.error({ ...facts, err: error.cause ?? error }, error.message);
+  else if (isFault(error)) call.logger.error({ ...facts, err: error.cause ?? error }, error.message);
   else call.logger.warn(facts, error.message);
   if (response.headersSent) return void response.destroy();
   response.statusCode = error.status;
@@ -102,6 +102,9 @@ export async function refuse(
 
 /** Returns true for an answer that is no fault: the document of an order is still in preparation. */
 const isExpected = ({ code }: ServiceError) => code === 'document_not_ready';
+
+/** Returns true for a failure. A 503 without a cause is a limit of this process. */
+const isFault = ({ status, cause }: ServiceError) => status >= 500 && (status !== 503 || cause !== undefined);
 
 type Refused = Pick<RefusedRequest, 'event' | 'address'> & { readonly call: Call };
 

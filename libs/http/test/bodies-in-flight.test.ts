@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { mock } from 'node:test';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { createAdmission } from '../src/admission.ts';
 import { sendJson } from '../src/answer.ts';
 import { readJson } from '../src/body.ts';
 import type { Exchange } from '../src/endpoint.ts';
@@ -35,7 +36,8 @@ const start = () =>
         },
       }),
     ],
-    { trustedProxies: 1 },
+    // Only the bodies are limited here.
+    { trustedProxies: 1, admission: createAdmission({ limit: 1000 }) },
   );
 
 let server: Awaited<ReturnType<typeof start>>;

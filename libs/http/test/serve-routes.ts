@@ -3,6 +3,7 @@ import { createRefusals, type RefusalsOptions } from '@clinical-launch/limits/re
 import { createRecordedLogger } from '@clinical-launch/testing/serve';
 import { TestClock } from '@clinical-launch/testing/test-clock';
 import { createApp } from '../src/app.ts';
+import type { Admission } from '../src/call.ts';
 import { type Endpoint, endpoint, type Handler } from '../src/endpoint.ts';
 import { problemDialect } from '../src/errors.ts';
 import { listen } from '../src/server.ts';
@@ -19,8 +20,9 @@ export async function serveRoutes(
   {
     isProduction = false,
     trustedProxies = 0,
+    admission,
     ...refusing
-  }: { isProduction?: boolean; trustedProxies?: number } & Partial<
+  }: { isProduction?: boolean; trustedProxies?: number; admission?: Admission } & Partial<
     Pick<RefusalsOptions, 'limits' | 'limit'>
   > = {},
 ) {
@@ -33,7 +35,8 @@ export async function serveRoutes(
   const mounts = [{ path: '/', service: { endpoints } }];
   const { limits = keepsNothing, limit } = refusing;
   const refusals = createRefusals({ limits, limit, clock, logger });
-  const server = await listen(createApp({ mounts, logger, clock, isProduction, trustedProxies, refusals }), {
+  const app = { mounts, logger, clock, isProduction, trustedProxies, refusals };
+  const server = await listen(createApp({ ...app, ...(admission && { admission }) }), {
     port: 0,
     host: '127.0.0.1',
     logger,

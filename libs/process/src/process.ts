@@ -1,6 +1,7 @@
 import { withoutUndefined } from '@clinical-launch/contracts/schema';
 import { optionalText, Type } from '@clinical-launch/contracts/type';
 import type { EventBus } from '@clinical-launch/events/event-bus';
+import { createAdmission } from '@clinical-launch/http/admission';
 import type { Refusals } from '@clinical-launch/http/refusals';
 import { createAdminApp, listen } from '@clinical-launch/http/server';
 import { type Clock, pause, systemClock } from '@clinical-launch/runtime/clock';
@@ -44,6 +45,13 @@ export const processSettings = Type.Object({
     default: 0,
     title:
       'Milliseconds that a stopping process continues to serve while `/readyz` answers 503. Choose a longer time than your load balancer needs to notice the 503.',
+  }),
+  REQUESTS_AT_ONCE: Type.Integer({
+    minimum: 1,
+    // Slightly more than the ten connections to PostgreSQL, for which more requests would only wait.
+    default: 16,
+    title:
+      'The number of requests that a process works on at the same time. Others wait for two seconds, new launches last, and then receive 503 with `Retry-After`.',
   }),
   LOG_LEVEL: logLevelSetting,
 });
@@ -204,6 +212,7 @@ async function start<Config>(
     trustedProxies: settings.TRUSTED_PROXIES,
     publicUrl: environment.PUBLIC_URL ?? '',
     refusals,
+    admission: createAdmission({ limit: settings.REQUESTS_AT_ONCE }),
   });
   const server = await listen(services.listener, {
     port: settings.PORT,

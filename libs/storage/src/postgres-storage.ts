@@ -152,13 +152,17 @@ function rejectAsStorageError(error: unknown): never {
  */
 const unavailableState = /^(08|53|57P0|25P0[34])/;
 
-/** A statement that exceeds its timeout shows that the server is overloaded. Its connection stays usable. */
-const isTimeout = (error: unknown) => error instanceof pg.DatabaseError && error.code === '57014';
+/**
+ * A statement that exceeds its timeout, or waits too long for a lock, shows that the server is overloaded. Its
+ * connection stays usable.
+ */
+const isTimeout = (error: unknown) =>
+  error instanceof pg.DatabaseError && ['57014', '55P03'].includes(error.code ?? '');
 
 /**
  * Converts an error of a pg connection for callers of the storage. If the server or its load caused it, returns
  * `StorageUnavailable`. If the statement caused it, returns the error itself without values (23505 unique
- * violation, 40001 serialization failure, 55P03 lock timeout).
+ * violation, 40001 serialization failure).
  */
 function asStorageError(error: unknown): unknown {
   if (error instanceof StorageUnavailable || error instanceof TypeError) return error;

@@ -153,12 +153,15 @@ describe('a query of the PostgreSQL storage', () => {
     expect((await pid()).rows).toEqual(before.rows);
   });
 
-  it('is cancelled if it waits for a lock beyond the lock timeout', async () => {
+  it('is cancelled if it waits for a lock beyond the lock timeout, and is answered as unavailable', async () => {
     const database = await openTable({ lockTimeoutMs: 1000 });
     const update = (db: typeof database) => db.updateTable('account').set({ balance: 1 }).execute();
     await database.transaction().execute(async (transaction) => {
       await update(transaction);
-      await expect(update(database)).rejects.toMatchObject({ code: '55P03' });
+      await expect(update(database)).rejects.toMatchObject({
+        name: 'StorageUnavailable',
+        cause: { code: '55P03' },
+      });
     });
   });
 

@@ -42,6 +42,7 @@ export function launchApi(
         ...shared,
         path: addresses.requestLaunchUrl,
         methods: { POST: checked(request) },
+        isNewLaunch: true,
         audit: auditRefusal(),
         onRefused: counts.refused,
       }),

@@ -30,6 +30,7 @@ export function launchGateway(
         source: '/launch-gateway',
         dialect: launchDialect(config),
         methods: { GET: launch, POST: launch },
+        isNewLaunch: true,
         audit: auditRefusal,
         onRefused: launches.refused,
       }),

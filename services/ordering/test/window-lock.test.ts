@@ -396,6 +396,28 @@ describe('a submission while another patient is being opened', () => {
     return Promise.all(answers);
   }
 
+  it('is accepted if that patient was requested earlier, and only the page was slow', async () => {
+    const browser = new TestBrowser();
+    await open(browser);
+    const context = contextFor();
+    const earlier = await application.openLaunch(context, { browser });
+    const database = await openOrderingDatabase(application.storage);
+    const { slow, launch } = await database.transaction().execute(async (tx) => {
+      // The page waits until it is known whether another request has opened its launch.
+      const row = { launch_id: context.launchId, opened_at: new Date().toISOString() };
+      await tx.insertInto('opened_launches').values(row).execute();
+      const slow = [earlier.send('')];
+      await someoneWaits(1);
+      application.clock.advance({ seconds: 1 });
+      const launch = await ordering(browser, aPatient(other));
+      await tx.deleteFrom('opened_launches').where('launch_id', '=', context.launchId).execute();
+      return { slow, launch };
+    });
+    const html = await launch.page('review');
+    expect((await Promise.all(slow)).map(({ status }) => status)).toEqual([409]);
+    expect(locationOf(await sendReview(launch, html))).toContain('/orders/');
+  });
+
   it('stores the order, if the submission came first', async () => {
     const browser = new TestBrowser();
     const mine = await ordering(browser);

@@ -6,6 +6,7 @@ import { decodeJwt } from 'jose';
 import { startPlatformForTest } from '../running-platform.ts';
 import { createAuthority, sendByTls, type TestCertificate } from './client-certificates.ts';
 import { makeCertificate, startEdgeBefore } from './running-edge.ts';
+import { sendBytes } from './send-bytes.ts';
 
 const authority = createAuthority();
 const issued = authority.make('issued', { dnsName: 'pms.example.org', by: 'authority' });
@@ -109,6 +110,18 @@ const requestLaunch = async (token: string, { certificate, headers = {} }: Optio
   });
   return answer.status;
 };
+
+it('answers 401 to an invalid token before a client that waits for 100 Continue sends its body', async () => {
+  const { status } = await sendBytes({ port: edge.tls, ca: server.ca }, [
+    'POST /AccessApi/RequestLaunchUrl HTTP/1.1',
+    'Host: launch.example',
+    'Authorization: Bearer invalid',
+    'Content-Type: application/json',
+    'Content-Length: 5000',
+    'Expect: 100-continue',
+  ]);
+  expect(status).toBe(401);
+});
 
 describe('a practice system that authenticates by mutual TLS (RFC 8705)', () => {
   it.each([

@@ -1,6 +1,8 @@
-import { connect } from 'node:net';
+import { createServer } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { until } from '@clinical-launch/testing/until';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { flood, type RunningEdge, startEdge } from './running-edge.ts';
+import { flood, type RunningEdge, startEdge, startEdgeBefore } from './running-edge.ts';
 
 const launchToken = '0'.repeat(45);
 const guid = '4f9f3b0e-0000-4000-8000-000000000000';
@@ -88,6 +90,92 @@ describe('the connections of an address', () => {
       expect(await answered(edge.url, 50)).toBe(kept);
     } finally {
       await edge.stop();
+    }
+  });
+});
+
+describe('a service that has as many requests as the edge sends it', () => {
+  /** Runs the edge in front of a service that works on one request at a time, until the test ends it. */
+  async function startBusy(queueTimeoutMs?: number) {
+    const working: { readonly url: string; readonly end: () => void }[] = [];
+    const service = createServer((request, response) => {
+      if (request.url === '/readyz') return void response.end();
+      working.push({ url: request.url ?? '', end: () => void response.end() });
+    });
+    await new Promise<void>((resolve) => service.listen(0, '127.0.0.1', resolve));
+    const { port } = service.address() as AddressInfo;
+    const waits = queueTimeoutMs === undefined ? {} : { queueTimeoutMs };
+    const edge = await startEdgeBefore({ port, serverRequests: 1, environment: {}, ...waits });
+    const send = (path: string, init: RequestInit = {}) => fetch(`${edge.url}/idp/demo/${path}`, init);
+    const sent = [send('oauth2/v2.0/revoke?held')];
+    await until(() => working.length === 1);
+    return {
+      working,
+      send,
+      /** Sends a request, and waits until it is in the queue. */
+      async queue(path: string, init: RequestInit = {}) {
+        const before = await this.queued();
+        sent.push(send(path, init));
+        sent.at(-1)?.catch(() => undefined);
+        await until(async () => (await this.queued()) > before);
+      },
+      async queued() {
+        const metrics = await (await fetch(`http://127.0.0.1:${edge.admin}/metrics`)).text();
+        const [, queued] =
+          /haproxy_backend_current_queue\{proxy="identity-provider"\} (\d+)/.exec(metrics) ?? [];
+        return Number(queued);
+      },
+      /** Ends the current request, and returns the path of the next one. */
+      async next() {
+        const before = working.length;
+        working.at(-1)?.end();
+        await until(() => working.length > before);
+        return working.at(-1)?.url;
+      },
+      async stop() {
+        service.closeAllConnections();
+        await Promise.allSettled(sent);
+        await edge.stop();
+        await new Promise((resolve) => service.close(resolve));
+      },
+    };
+  }
+
+  it('receives requests of open sessions before new launches', async () => {
+    const busy = await startBusy(600_000);
+    try {
+      for (const path of ['oauth2/v2.0/token', 'launches', 'oauth2/v2.0/revoke']) await busy.queue(path);
+      expect([await busy.next(), await busy.next(), await busy.next()]).toEqual([
+        '/demo/oauth2/v2.0/revoke',
+        '/demo/oauth2/v2.0/token',
+        '/demo/launches',
+      ]);
+    } finally {
+      await busy.stop();
+    }
+  });
+
+  it('does not receive a waiting request whose caller has disconnected', async () => {
+    const busy = await startBusy(600_000);
+    try {
+      const abort = new AbortController();
+      await busy.queue('oauth2/v2.0/revoke?gone', { signal: abort.signal });
+      await busy.queue('oauth2/v2.0/revoke?next');
+      abort.abort();
+      await until(async () => (await busy.queued()) === 1);
+      expect(await busy.next()).toBe('/demo/oauth2/v2.0/revoke?next');
+    } finally {
+      await busy.stop();
+    }
+  });
+
+  it('leaves a request waiting until the edge answers 503 with Retry-After', async () => {
+    const busy = await startBusy();
+    try {
+      const { status, headers } = await busy.send('oauth2/v2.0/token');
+      expect([status, headers.get('retry-after'), busy.working.length]).toEqual([503, '1', 1]);
+    } finally {
+      await busy.stop();
     }
   });
 });

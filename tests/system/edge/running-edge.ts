@@ -57,6 +57,10 @@ type EdgePlan = {
   readonly keepsPrefix?: boolean;
   /** The milliseconds after which the edge answers 504 in place of the service. */
   readonly serverTimeoutMs?: number;
+  /** The maximum number of requests that the edge sends to the server at the same time. */
+  readonly serverRequests?: number;
+  /** The milliseconds that other requests wait. */
+  readonly queueTimeoutMs?: number;
   readonly environment: NodeJS.ProcessEnv;
 };
 
@@ -66,6 +70,8 @@ export async function startEdgeBefore({
   adminPort = servicePort,
   keepsPrefix = false,
   serverTimeoutMs,
+  serverRequests,
+  queueTimeoutMs,
   environment,
 }: EdgePlan) {
   const plain = await findFreePort();
@@ -80,6 +86,8 @@ export async function startEdgeBefore({
       `server replica-1 127.0.0.1:${servicePort} port ${adminPort}`,
     ],
     ...(keepsPrefix ? [[/^ +http-request set-path .*$/gm, ''] as const] : []),
+    ...(serverRequests ? [[/(?<=default-server maxconn )\d+/g, `${serverRequests}`] as const] : []),
+    ...(queueTimeoutMs ? [[/(?<=timeout queue ).*$/gm, `${queueTimeoutMs}ms`] as const] : []),
     ...(serverTimeoutMs ? [[/^( +timeout server ).*$/gm, `$1${serverTimeoutMs}ms`] as const] : []),
   ]);
   const haproxy = await startHaproxy({

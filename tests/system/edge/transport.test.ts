@@ -1,6 +1,6 @@
 import { copyFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { connect, type SecureVersion } from 'node:tls';
+import { connect, type SecureContextOptions, type SecureVersion } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { checkConfiguration, makeCertificate, type RunningEdge, startEdge } from './running-edge.ts';
 import { sendBytes } from './send-bytes.ts';
@@ -28,18 +28,31 @@ describe('the edge with a certificate', () => {
     certificate.remove();
   });
 
-  /** Returns the version negotiated with a client that supports only `version`. */
-  const agreeOn = (version: SecureVersion) =>
-    new Promise<string | null>((resolve, reject) => {
-      const only = { minVersion: version, maxVersion: version, ciphers: 'DEFAULT:@SECLEVEL=0' };
+  /** Returns the version and the cipher suite negotiated with a client. */
+  const agree = (only: SecureContextOptions & { ecdhCurve?: string }) =>
+    new Promise<{ version: string | null; cipher: string }>((resolve, reject) => {
       const socket = connect({ port: edge.tls, host: '127.0.0.1', ca: certificate.ca, ...only }, () => {
-        resolve(socket.getProtocol());
+        resolve({ version: socket.getProtocol(), cipher: socket.getCipher().name });
         socket.destroy();
       }).once('error', reject);
     });
 
+  /** Returns the version negotiated with a client that supports only `version`. */
+  const agreeOn = async (version: SecureVersion) =>
+    (await agree({ minVersion: version, maxVersion: version, ciphers: 'DEFAULT:@SECLEVEL=0' })).version;
+
   it.each(['TLSv1.2', 'TLSv1.3'] as const)('accepts connections with %s', async (version) => {
     expect(await agreeOn(version)).toBe(version);
+  });
+
+  // Windows Server 2012 R2 has ECDHE with authenticated encryption only for ECDSA certificates.
+  it('accepts connections with the cipher suites of Windows Server 2012 R2, as its certificate is ECDSA', async () => {
+    const withRsa =
+      'ECDHE-RSA-AES256-SHA384:ECDHE-RSA-AES128-SHA256:DHE-RSA-AES256-GCM-SHA384:AES128-GCM-SHA256';
+    const suites = { maxVersion: 'TLSv1.2', ecdhCurve: 'P-256:P-384' } as const;
+    const ciphers = `${withRsa}:ECDHE-ECDSA-AES256-GCM-SHA384:ECDHE-ECDSA-AES128-GCM-SHA256`;
+    expect((await agree({ ...suites, ciphers })).cipher).toMatch(/^ECDHE-ECDSA-AES(128|256)-GCM-/);
+    await expect(agree({ ...suites, ciphers: withRsa })).rejects.toThrow('handshake failure');
   });
 
   it.each(['TLSv1', 'TLSv1.1'] as const)('refuses connections with %s', async (version) => {

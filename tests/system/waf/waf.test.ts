@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer, type IncomingMessage, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Browser } from '@clinical-launch/simulators/play/browser';
 import { findFreePort } from '@clinical-launch/testing/servers/private-server';
@@ -92,6 +93,16 @@ describe.each([1, 2])('the firewall at paranoia level %i', (level) => {
     ])
       expect(response.headers.get('content-type')).not.toBe('application/problem+json');
     expect(rulesOf(waf.log())).toEqual([]);
+  });
+
+  it('answers 401 to an invalid token of a client that waits for 100 Continue', async () => {
+    const program = { Accept: '*/*', 'User-Agent': 'test' };
+    const headers = { ...json, ...program, Authorization: 'Bearer invalid', Expect: '100-continue' };
+    const client = request(`${waf.url}/AccessApi/RequestLaunchUrl`, { method: 'POST', headers });
+    client.on('continue', () => client.end('{}')).flushHeaders();
+    const [{ statusCode }] = (await once(client, 'response')) as [IncomingMessage];
+    client.destroy();
+    expect(statusCode).toBe(401);
   });
 
   const query = (value: string) => `/?q=${encodeURIComponent(value)}`;

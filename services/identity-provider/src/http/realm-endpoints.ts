@@ -76,7 +76,12 @@ export function realmEndpoints(dependencies: RouteDependencies): Endpoint[] {
   const configure = behind(inDesktopRealm, getSmartConfiguration(dependencies));
   const keys = getKeys(dependencies.keyRing);
   return [
-    endpoint({ ...tokens, path: `${oauth}/token`, methods: { POST: requestToken(dependencies) } }),
+    endpoint({
+      ...tokens,
+      path: `${oauth}/token`,
+      methods: { POST: requestToken(dependencies) },
+      isNewLaunch: true,
+    }),
     endpoint({ ...tokens, path: `${oauth}/revoke`, methods: { POST: revokeToken(dependencies) } }),
     endpoint({ ...tokens, path: `${oauth}/introspect`, methods: { POST: introspectToken(dependencies) } }),
 
@@ -121,6 +126,7 @@ function hostEndpoints(dependencies: RouteDependencies): Endpoint[] {
       ...shared,
       path: '/*realm/launches',
       methods: { POST: behind(inDesktopRealm, issueLaunch({ ...dependencies, callLaunchUrl })) },
+      isNewLaunch: true,
       audit: auditLaunchRefusal('launches'),
     }),
     endpoint({

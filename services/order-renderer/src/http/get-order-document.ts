@@ -100,7 +100,8 @@ function getOrderDocument(representation: Representation, dependencies: Document
     call.adopt(session.launchId);
     call.identify(`session ${session.launchId}`, session.client.clientId);
     const key = { orderGuid: guid, ...ownDocuments(session, registry), ...versionAskedFor(request) };
-    const document = await findDocument(key, response, dependencies);
+    const finding = findDocument(key, response, dependencies);
+    const document = await (call.place?.yieldWhile(finding) ?? finding);
     if (document === undefined) return;
     const others = representation.hasOthers ? await dependencies.findOthers(key) : [];
     // A HEAD request returns no document. Stores the events before the answer is sent, so that the audit trail

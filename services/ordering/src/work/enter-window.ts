@@ -40,10 +40,11 @@ export type EnteredWindow = WindowState & {
 /**
  * Returns whether the window of a launch is the chosen window of its browser. The first page of a launch, and
  * the button of a locked window, choose the window. If another user or patient was chosen, locks their
- * windows, and stores the audit events in the same transaction.
+ * windows, and stores the audit events in the same transaction. The first page does not choose the window if
+ * a request that was received later has chosen another one.
  */
 export async function enterWindow(
-  { database, pseudonyms, clock }: Pick<WorkDependencies, 'database' | 'pseudonyms' | 'clock'>,
+  { database, pseudonyms }: Pick<WorkDependencies, 'database' | 'pseudonyms'>,
   { context, call }: Launch,
   entry: Entry,
 ): Promise<EnteredWindow> {
@@ -54,12 +55,14 @@ export async function enterWindow(
   if (!isChoice && seen.length > 0 && (await isOpened(database, launchId))) {
     return stateOf(database, subject, seen);
   }
-  const now = clock.now();
+  // A page that was slow must not lock the windows that the user opened after it.
+  const now = call.receivedAt;
   return database.transaction().execute(async (tx): Promise<EnteredWindow> => {
     const isOpening = await storeOpening(tx, launchId, now);
     const known = await lockBrowsers(tx, browserKeys);
     // A browser that lost its cookie has no chosen window, so its next window is chosen.
-    if (!isOpening && !isChoice && known.length > 0) return stateOf(tx, subject, known);
+    const isOvertaken = known.some(({ chosenAt }) => Date.parse(chosenAt) > now);
+    if ((!isOpening || isOvertaken) && !isChoice && known.length > 0) return stateOf(tx, subject, known);
     const displaced = known.filter(({ subjectKey }) => subjectKey !== subject.subjectKey);
     const [first] = known;
     const isSame = first !== undefined && known.every(({ token }) => token === first.token);

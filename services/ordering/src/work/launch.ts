@@ -29,6 +29,8 @@ export type Launch = {
   readonly call: {
     /** Creates an event that this HTTP request causes. */
     event<Type extends EventType>(type: Type, data: EventData<Type>): CloudEvent<Type>;
+    /** The Unix time of the HTTP request in milliseconds. */
+    readonly receivedAt: number;
   };
 };
 
