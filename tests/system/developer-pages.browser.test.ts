@@ -184,6 +184,9 @@ describe('the pages of the portal', () => {
     await refused.getByRole('heading', { name: 'The platform refused the launch' }).waitFor();
     expect(await refused.locator('.app-lines__faulty').innerText()).toContain('must begin with 999');
     await expectGoodAtEveryWidth(refused, 'launches-refused');
+    for (const text of ['SPECIMEN, Ada', 'SPECIMEN, Ada'])
+      await (await launch(example)).getByText(text).first().waitFor();
+    await page.getByLabel('Send a new identifier').uncheck();
     for (const text of ['SPECIMEN, Ada', 'was already used'])
       await (await launch(example)).getByText(text).first().waitFor();
     await context.close();
