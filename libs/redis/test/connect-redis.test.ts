@@ -85,6 +85,41 @@ describe('connectRedis', () => {
     expect(await redeemTicket(tickets, fresh)).toMatchObject({ outcome: 'redeemed' });
   });
 
+  it.concurrent('redeems no ticket twice after a failover by hand under load that lost the last redemptions', async () => {
+    const sentinel = await lab.sentinel();
+    const redis = await lab.client(sentinel.url);
+    const tickets = createTickets(redis, aPrefix());
+    const issued = await Promise.all(Array.from({ length: 50 }, () => issueTicket(tickets)));
+    await redis.wait(1, 10_000);
+    await sentinel.cutOff();
+    const outcomeOf = (ticket: (typeof issued)[number]) =>
+      redeemTicket(tickets, ticket).then(
+        ({ outcome }) => outcome,
+        (error: unknown) => {
+          if (error instanceof RedisUnavailable) return 'unavailable';
+          throw error;
+        },
+      );
+    let isPromoted = false;
+    const [outcomes] = await Promise.all([
+      Promise.all(issued.map(outcomeOf)),
+      (async () => {
+        while (!isPromoted) await issueTicket(tickets).then(outcomeOf, () => undefined);
+      })(),
+      sentinel.promote().finally(() => {
+        isPromoted = true;
+      }),
+    ]);
+    expect(outcomes).toContain('redeemed');
+    await until(() =>
+      issueTicket(tickets)
+        .then(outcomeOf, () => '')
+        .then((outcome) => outcome === 'redeemed'),
+    );
+    const again = await Promise.all(issued.map(outcomeOf));
+    expect(again.filter((outcome) => outcome === 'redeemed')).toEqual([]);
+  });
+
   it.concurrent('waits for a new connection if a failover ended the current connection, even if its status is still ready', async () => {
     const server = await lab.server();
     const redis = await lab.client(server.url);

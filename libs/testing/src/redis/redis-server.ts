@@ -92,6 +92,10 @@ export type RedisSentinels = {
   readonly primary: RedisServer;
   /** Kills the primary, and resolves when the Sentinel reports the replica as the new primary. */
   failOver(): Promise<void>;
+  /** Cuts the replica off, so that it loses every later write, and resolves when it knows that. */
+  cutOff(): Promise<void>;
+  /** Orders the Sentinel to promote the replica, and resolves when it reports the new primary. */
+  promote(): Promise<void>;
   stop(): Promise<void>;
 };
 
@@ -128,6 +132,25 @@ export async function startRedisSentinel(): Promise<RedisSentinels> {
     primary,
     async failOver() {
       await primary.kill();
+      await until(async () => (await primaryPort()) === replica.port);
+    },
+    async cutOff() {
+      const connection = new Redis(replica.port);
+      // The primary has no password, so it refuses a replica that sends one.
+      await connection.config('SET', 'masterauth', 'wrong');
+      await connection.call('CLIENT', 'KILL', 'TYPE', 'master');
+      await until(async () => (await connection.info('replication')).includes('master_link_status:down'));
+      connection.disconnect();
+    },
+    async promote() {
+      // A Sentinel promotes a replica only if its link is down for at most ten times this time.
+      await sentinel.call('SENTINEL', 'SET', 'primary', 'down-after-milliseconds', '600000');
+      await until(() =>
+        sentinel.call('SENTINEL', 'FAILOVER', 'primary').then(
+          () => true,
+          () => false,
+        ),
+      );
       await until(async () => (await primaryPort()) === replica.port);
     },
     async stop() {
