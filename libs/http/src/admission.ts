@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Admission, Place } from './call.ts';
 import { temporarilyUnavailable } from './errors.ts';
 
-/** The default for a process with all services, whose requests may wait for each other. */
+/** The default. In a process with all services, requests may wait for each other. */
 const defaultLimit = 128;
 
 /** The maximum milliseconds that a request waits for its place. */

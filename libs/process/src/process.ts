@@ -46,13 +46,13 @@ export const processSettings = Type.Object({
     title:
       'Milliseconds that a stopping process continues to serve while `/readyz` answers 503. Choose a longer time than your load balancer needs to notice the 503.',
   }),
-  REQUESTS_AT_ONCE: Type.Integer({
-    minimum: 1,
-    // Slightly more than the ten connections to PostgreSQL, for which more requests would only wait.
-    default: 16,
-    title:
-      'The number of requests that a process works on at the same time. Others wait for two seconds, new launches last, and then receive 503 with `Retry-After`.',
-  }),
+  REQUESTS_AT_ONCE: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      title:
+        'The number of requests that a process works on at the same time. Others wait for two seconds, new launches last, and then receive 503 with `Retry-After`. Default: 16 for `ordering` and `audit-trail`, otherwise 128.',
+    }),
+  ),
   LOG_LEVEL: logLevelSetting,
 });
 
@@ -68,6 +68,11 @@ type ProcessTools = {
 
 type ProcessPlan<Config> = {
   readonly name: string;
+  /**
+   * The default of `REQUESTS_AT_ONCE`. Requests that need PostgreSQL would only wait for its ten connections.
+   * Without it, the default of the process with all services.
+   */
+  readonly requestsAtOnce?: number;
   /** Reads the settings of the service from the environment. @throws ConfigurationError */
   configure(environment: Environment): Config;
   /**
@@ -212,7 +217,7 @@ async function start<Config>(
     trustedProxies: settings.TRUSTED_PROXIES,
     publicUrl: environment.PUBLIC_URL ?? '',
     refusals,
-    admission: createAdmission({ limit: settings.REQUESTS_AT_ONCE }),
+    admission: createAdmission(withoutUndefined({ limit: settings.REQUESTS_AT_ONCE ?? plan.requestsAtOnce })),
   });
   const server = await listen(services.listener, {
     port: settings.PORT,

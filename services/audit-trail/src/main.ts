@@ -15,6 +15,7 @@ import { auditTrail } from './service.ts';
 
 await runProcess({
   name: 'audit-trail',
+  requestsAtOnce: 16,
   configure: (environment) =>
     readTogether({
       auditTrail: () => readAuditTrailConfig(environment),

@@ -12,6 +12,7 @@ import { ordering } from './service.ts';
 
 await runProcess({
   name: 'ordering',
+  requestsAtOnce: 16,
   configure: (environment) =>
     readTogether({
       ordering: () => readOrderingConfig(environment),
