@@ -100,15 +100,13 @@ describe('connectRedis', () => {
           throw error;
         },
       );
-    let isPromoted = false;
+    const promoted = new AbortController();
     const [outcomes] = await Promise.all([
       Promise.all(issued.map(outcomeOf)),
       (async () => {
-        while (!isPromoted) await issueTicket(tickets).then(outcomeOf, () => undefined);
+        while (!promoted.signal.aborted) await issueTicket(tickets).then(outcomeOf, () => undefined);
       })(),
-      sentinel.promote().finally(() => {
-        isPromoted = true;
-      }),
+      sentinel.promote().finally(() => promoted.abort()),
     ]);
     expect(outcomes).toContain('redeemed');
     await until(() =>
