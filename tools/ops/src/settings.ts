@@ -24,11 +24,14 @@ export const secretsDirectory: Setting = {
     'Directory with <service>/database-url, redis-url and amqp-url, the addresses that the services use',
 };
 
-/** Returns the value of a setting. @throws UsageError if it is not set */
-export function required(environment: Environment, { name }: Setting): string {
+/** Returns the value of a setting. @throws UsageError if it is not set, with what to do */
+export function required(environment: Environment, setting: Setting): string {
+  const { name } = setting;
   const value = environment[name];
-  if (value === undefined || value === '') throw new UsageError(`${name} is not set`);
-  return value;
+  if (value !== undefined && value !== '') return value;
+  const isServer = setting === databaseUrl || setting === amqpUrl;
+  const remedy = isServer ? `. To try this command, start the demo with it: ${name}=... npm start` : '';
+  throw new UsageError(`${name} is not set${remedy}`);
 }
 
 /** Returns the value of a setting, or undefined if it is not set or empty. */

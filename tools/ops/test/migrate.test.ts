@@ -304,7 +304,7 @@ describe('./clinical-launch migrate', () => {
   it('exits with 2 and changes nothing for wrong arguments', async () => {
     expect(await runOpsHere(['migrate'], { DATABASE_URL: '' })).toMatchObject({
       code: 2,
-      errors: 'DATABASE_URL is not set\n',
+      errors: expect.stringMatching(/^DATABASE_URL is not set\. .*DATABASE_URL=\.\.\. npm start\n$/),
     });
     expect(await runOpsHere(['nothing'], {})).toMatchObject({ code: 2 });
     expect(await runOpsHere(['migrate', '--help'], {})).toMatchObject({

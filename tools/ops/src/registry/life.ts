@@ -54,11 +54,17 @@ export function list({ registry }: RegistryDocument, _answers: Answers, { now }:
 
 const none = '-';
 
+/** Returns what a client is by its rights. Clients of external identity providers have no scopes, but may launch. */
+function kindOf({ scopes = ['ocs-launch.write'] }: AnyClient): 'pms' | 'host' | 'client' {
+  if (scopes.includes('ocs-launch.write')) return 'pms';
+  return scopes.includes('launch.issue') ? 'host' : 'client';
+}
+
 function rowOf({ owner, kind, client }: Entry<AnyClient>, now: number): string[] {
   const { clientId, name = '', suspended = false, sandbox = false, secrets = [], callback } = client;
   return [
     owner,
-    sandbox ? 'sandbox' : kind,
+    sandbox ? 'sandbox' : kind === 'partner' ? kind : kindOf(client),
     clientId,
     suspended ? 'suspended' : 'active',
     authenticationOf(client).join(',') || 'none',

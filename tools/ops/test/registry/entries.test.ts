@@ -234,9 +234,9 @@ describe('registry list', () => {
     await copy.runHere('add-realm', '--realm', 'west');
     const { output } = await copy.runHere('list');
     expect(output).toMatch(
-      /^demo +client +pms-demo +suspended +secret +no end +any +\S+\/callbacks \(no end\) +Demo practice management system$/m,
+      /^demo +pms +pms-demo +suspended +secret +no end +any +\S+\/callbacks \(no end\) +Demo practice management system$/m,
     );
-    expect(output).toMatch(/^demo +client +host-demo +active +secret +no end +any +- +/m);
+    expect(output).toMatch(/^demo +host +host-demo +active +secret +no end +any +- +/m);
     expect(output).toMatch(/^demo\/desktop +partner +partner-native +active +none +- +- +- +/m);
     expect(output).toMatch(/^west +\(no clients\)$/m);
     const { output: json } = await copy.runHere('list', '--json');
@@ -267,7 +267,7 @@ describe('registry list', () => {
     const { output } = await copy.runHere('list');
     expect(output).toContain(` until ${until}, no end `);
     expect(output).toMatch(/callbacks \(until 20\S+Z, no end\)/);
-    expect(output).toMatch(/^demo +client +unstated .* not stated +- +X$/m);
+    expect(output).toMatch(/^demo +pms +unstated .* not stated +- +X$/m);
     const ended = await copy.runHere('roll-secret', ...host, '--keep-old-hours', '0');
     expect(ended.reported.get('old secret works until')).toBe('now');
   });
