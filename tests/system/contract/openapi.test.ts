@@ -123,7 +123,7 @@ describe('an operation', () => {
     const response = await send(running.url, operation, accepting(sent, type));
     const code = await codeOf(response);
     expect(await found(response, operation)).toEqual(described(status, type));
-    expect(sectionOf(operation.operationId)).toContain(`<td>${status}</td>`);
+    expect(sectionOf(operation.operationId)).toMatch(new RegExp(`data-name="status">${status}</td>`));
     expect(sectionOf(operation.operationId)).toContain(code === undefined ? '' : `>${code}</code></a>`);
   });
 
