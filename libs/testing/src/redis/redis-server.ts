@@ -94,8 +94,8 @@ export type RedisSentinels = {
   failOver(): Promise<void>;
   /** Cuts the replica off, so that it loses every later write, and resolves when it knows that. */
   cutOff(): Promise<void>;
-  /** Orders the Sentinel to promote the replica, and resolves when it reports the new primary. */
-  promote(): Promise<void>;
+  /** Orders the Sentinel to promote the replica, and resolves with the address of the new primary. */
+  promote(): Promise<string>;
   stop(): Promise<void>;
 };
 
@@ -134,14 +134,7 @@ export async function startRedisSentinel(): Promise<RedisSentinels> {
       await primary.kill();
       await until(async () => (await primaryPort()) === replica.port);
     },
-    async cutOff() {
-      const connection = new Redis(replica.port);
-      // The primary has no password, so it refuses a replica that sends one.
-      await connection.config('SET', 'masterauth', 'wrong');
-      await connection.call('CLIENT', 'KILL', 'TYPE', 'master');
-      await until(async () => (await connection.info('replication')).includes('master_link_status:down'));
-      connection.disconnect();
-    },
+    cutOff: () => cutOff(primary, replica),
     async promote() {
       // A Sentinel promotes a replica only if its link is down for at most ten times this time.
       await sentinel.call('SENTINEL', 'SET', 'primary', 'down-after-milliseconds', '600000');
@@ -152,6 +145,7 @@ export async function startRedisSentinel(): Promise<RedisSentinels> {
         ),
       );
       await until(async () => (await primaryPort()) === replica.port);
+      return `redis://127.0.0.1:${replica.port}`;
     },
     async stop() {
       sentinel.disconnect();
@@ -161,6 +155,16 @@ export async function startRedisSentinel(): Promise<RedisSentinels> {
       await rm(directory, { recursive: true });
     },
   };
+}
+
+/** Cuts a replica off by taking from its user the right to replicate. */
+async function cutOff(primary: RedisServer, replica: RedisServer): Promise<void> {
+  const [from, to] = [new Redis(primary.port), new Redis(replica.port)];
+  await from.call('ACL', 'SETUSER', 'default', '-psync', '-sync');
+  await to.call('CLIENT', 'KILL', 'TYPE', 'master');
+  await until(async () => (await to.info('replication')).includes('master_link_status:down'));
+  from.disconnect();
+  to.disconnect();
 }
 
 const isComplete = (info: string) =>
