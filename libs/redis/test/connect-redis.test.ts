@@ -63,7 +63,7 @@ describe('connectRedis', () => {
   it.concurrent('follows the primary reported by Sentinels, and no ticket works twice after a failover', async () => {
     const sentinel = await lab.sentinel();
     const redis = await lab.client(sentinel.url);
-    const tickets = createTickets(redis, aPrefix());
+    const tickets = createTickets(redis, aPrefix(), { failoverGuardSeconds: 60 });
     const [used, unused] = [await issueTicket(tickets), await issueTicket(tickets)];
     expect(await redeemTicket(tickets, used)).toMatchObject({ outcome: 'redeemed' });
     await redis.wait(1, 10_000);
@@ -89,7 +89,9 @@ describe('connectRedis', () => {
     const sentinel = await lab.sentinel();
     const redis = await lab.client(sentinel.url);
     const prefix = aPrefix();
-    const tickets = createTickets(redis, prefix);
+    // As long as the tickets of the tests live, so that a slow machine cannot outlast it.
+    const guard = { failoverGuardSeconds: 60 };
+    const tickets = createTickets(redis, prefix, guard);
     const issued = await Promise.all(Array.from({ length: 50 }, () => issueTicket(tickets)));
     await redis.wait(1, 10_000);
     await sentinel.cutOff();
@@ -115,7 +117,7 @@ describe('connectRedis', () => {
     ]);
     expect(outcomes).toEqual(issued.map(() => 'redeemed'));
     // The new primary has the tickets, but none of their redemptions.
-    const after = createTickets(await lab.client(address), prefix);
+    const after = createTickets(await lab.client(address), prefix, guard);
     const again = await Promise.all(issued.map((ticket) => outcomeOf(ticket, after)));
     expect(again).toEqual(issued.map(() => 'unavailable'));
     expect(await outcomeOf(await issueTicket(after), after)).toBe('redeemed');
