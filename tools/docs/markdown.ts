@@ -59,14 +59,14 @@ type MarkdownOptions = {
    * Links within the page do not change.
    */
   readonly addressOf?: (target: string) => string | undefined;
-  /** Returns the address of the picture of a Mermaid diagram. */
-  readonly pictureOf?: (diagram: string) => string;
+  /** The address of the picture of the document's only Mermaid diagram. */
+  readonly picture?: string;
 };
 
 /** Renders a document. The title is the text of its first level-1 heading. */
 export function renderMarkdown(
   markdown: string,
-  { addressOf = () => undefined, pictureOf }: MarkdownOptions = {},
+  { addressOf = () => undefined, picture }: MarkdownOptions = {},
 ): Page & Part {
   const headings: Heading[] = [];
   let title = '';
@@ -86,8 +86,8 @@ export function renderMarkdown(
         );
       },
       code: ({ text, lang }: Tokens.Code) =>
-        lang === 'mermaid' && pictureOf !== undefined
-          ? `<p><img src="${escapeMarkup(pictureOf(text))}" alt="${escapeMarkup(diagramWords(text))}"/></p>\n`
+        lang === 'mermaid' && picture !== undefined
+          ? `<p><img src="${escapeMarkup(picture)}" alt="${escapeMarkup(diagramWords(text))}"/></p>\n`
           : codeBlock(text),
       codespan: ({ text }: Tokens.Codespan) => code(text),
       html: ({ text }: Tokens.HTML | Tokens.Tag) => escapeText(text.replaceAll(/<!--[^]*?-->/g, '').trim()),
@@ -108,7 +108,7 @@ export function renderMarkdown(
   return { title, headings, html };
 }
 
-/** Returns the messages of a Mermaid sequence diagram as text: `Your backend to Clinical Launch: 1. token request.` */
+/** Returns the messages of a Mermaid sequence diagram as text: `Your backend to Clinical Launch: 1. token.` */
 function diagramWords(diagram: string): string {
   const names = new Map(
     [...diagram.matchAll(/participant (\w+) as (.+)/g)].map(([, id = '', name = '']) => [id, name]),

@@ -47,3 +47,7 @@ export function preferredType(request: IncomingMessage, types: readonly string[]
   const preferred = accepts(request).type([...types]);
   return typeof preferred === 'string' ? preferred : undefined;
 }
+
+/** Returns whether the caller prefers a page to JSON, as browsers do. */
+export const wantsPage = ({ request }: { readonly request: IncomingMessage }): boolean =>
+  preferredType(request, ['application/json', 'text/html']) === 'text/html';

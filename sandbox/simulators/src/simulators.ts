@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { type RecordedExchange, rememberToken } from '@clinical-launch/conformance/recorder';
 import type { RegisteredPartner, Registry } from '@clinical-launch/contracts/registry';
-import { preferredType } from '@clinical-launch/http/answer';
+import { wantsPage } from '@clinical-launch/http/answer';
 import { readForm } from '@clinical-launch/http/body';
 import type { Endpoint, Handler } from '@clinical-launch/http/endpoint';
 import { type ErrorDialect, ServiceError } from '@clinical-launch/http/errors';
@@ -45,10 +45,8 @@ const addressNotFound = () => new ServiceError({ code: 'not_found', message: 'Pa
 const pageNotFound =
   ({ show }: Simulation): ErrorDialect =>
   (error, exchange) => {
-    const { request, response } = exchange;
-    if (preferredType(request, ['application/json', 'text/html']) !== 'text/html')
-      return dialect(error, exchange);
-    show(response, 'views/not-found.njk', { application: { name: 'Clinical Launch', home: '/' } });
+    if (!wantsPage(exchange)) return dialect(error, exchange);
+    show(exchange.response, 'views/not-found.njk', { application: { name: 'Clinical Launch', home: '/' } });
   };
 
 /** Returns the partner applications that the host application of the demo can open. */

@@ -4,14 +4,13 @@ import type { ConformanceRuns } from '@clinical-launch/conformance/runs';
 import { closedObject, compileSchema } from '@clinical-launch/contracts/schema';
 import { localTime } from '@clinical-launch/contracts/time';
 import { optionalText, Type } from '@clinical-launch/contracts/type';
-import { redirect, sendJson, sendStatus } from '@clinical-launch/http/answer';
+import { redirect, sendJson, sendStatus, wantsPage } from '@clinical-launch/http/answer';
 import { readBytes } from '@clinical-launch/http/body';
 import { type Endpoint, textParameter } from '@clinical-launch/http/endpoint';
 import { ServiceError } from '@clinical-launch/http/errors';
 import { type Attempt, addressFault, findSignature, isSigned, testKinds } from '../domain/callbacks.ts';
 import { isDemoClient } from '../domain/sandbox-clients.ts';
 import type { Forwarding } from './forward-callback.ts';
-import { wantsPage } from './pages.ts';
 import type { ClientVisit, Developers } from './portal.ts';
 import { readMembers } from './read-members.ts';
 
@@ -55,7 +54,6 @@ const showCallbacks = (portal: Developers, forwarding: Forwarding): Endpoint => 
   ) =>
     show(visit.response, 'callbacks.njk', {
       current: 'callbacks',
-      config,
       client: visit.client,
       registeredAddress: forwarding.registeredAddress(visit.client),
       isRegistered: forwarding.isRegistered(visit.client),

@@ -4,12 +4,11 @@ import { type ConformanceRuns, protocols } from '@clinical-launch/conformance/ru
 import { signStatement } from '@clinical-launch/conformance/statement';
 import { closedObject, compileSchema } from '@clinical-launch/contracts/schema';
 import { Type } from '@clinical-launch/contracts/type';
-import { preferredType, redirect, sendJson, sendText } from '@clinical-launch/http/answer';
+import { preferredType, redirect, sendJson, sendText, wantsPage } from '@clinical-launch/http/answer';
 import { type Endpoint, textParameter } from '@clinical-launch/http/endpoint';
 import { ServiceError } from '@clinical-launch/http/errors';
 import { version } from '@clinical-launch/runtime/logger';
 import { baseAddressOf } from './client-proxy.ts';
-import { wantsPage } from './pages.ts';
 import type { ClientVisit, Developers, Portal } from './portal.ts';
 import { readMembers } from './read-members.ts';
 

@@ -1,7 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { fileURLToPath } from 'node:url';
-import { preferredType, sendText, setHeaders } from '@clinical-launch/http/answer';
-import type { Exchange } from '@clinical-launch/http/endpoint';
+import { sendText, setHeaders, wantsPage } from '@clinical-launch/http/answer';
 import { type ErrorDialect, problemDialect } from '@clinical-launch/http/errors';
 import { type PagePolicy, pageHeaders } from '@clinical-launch/pages/page-headers';
 import { createPages } from '@clinical-launch/pages/templates';
@@ -23,10 +22,6 @@ export function createShow(): Show {
     sendText(response, 'text/html', pages.render(template, model));
   };
 }
-
-/** Returns whether the caller prefers a page to JSON, as browsers do. */
-export const wantsPage = ({ request }: Pick<Exchange, 'request'>): boolean =>
-  preferredType(request, ['application/json', 'text/html']) === 'text/html';
 
 const advice: Readonly<Record<string, string>> = {
   session_required: 'Open the start page. It shows how to sign in with your client.',

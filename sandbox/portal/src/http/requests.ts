@@ -6,11 +6,10 @@ import {
 import type { ConformanceRuns } from '@clinical-launch/conformance/runs';
 import { closedObject, compileSchema } from '@clinical-launch/contracts/schema';
 import { Type } from '@clinical-launch/contracts/type';
-import { redirect, sendJson } from '@clinical-launch/http/answer';
+import { redirect, sendJson, wantsPage } from '@clinical-launch/http/answer';
 import type { Endpoint } from '@clinical-launch/http/endpoint';
 import type { RecordedRequest, RecordedRequests } from '../store/recorded-requests.ts';
 import { baseAddressOf } from './client-proxy.ts';
-import { wantsPage } from './pages.ts';
 import type { Developers } from './portal.ts';
 import { readMembers } from './read-members.ts';
 

@@ -1,5 +1,5 @@
 import { membersOf } from '@clinical-launch/conformance/exchange';
-import { redirect, sendJson } from '@clinical-launch/http/answer';
+import { redirect, sendJson, wantsPage } from '@clinical-launch/http/answer';
 import { readForm } from '@clinical-launch/http/body';
 import type { Endpoint, Exchange } from '@clinical-launch/http/endpoint';
 import { ServiceError, temporarilyUnavailable } from '@clinical-launch/http/errors';
@@ -9,7 +9,6 @@ import { isOwnForm } from '@clinical-launch/pages/own-form';
 import { demoSecret } from '@clinical-launch/trust/production-registry';
 import { credentialsOf, isDemoClient } from '../domain/sandbox-clients.ts';
 import { addressSeconds } from '../store/sessions.ts';
-import { wantsPage } from './pages.ts';
 import { foreignForm, type Portal } from './portal.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { PatientPseudonyms } from '@clinical-launch/crypto/patient-pseudonym';
 import type { Sealer } from '@clinical-launch/crypto/sealing';
 import type { Outbox } from '@clinical-launch/events/event-bus';
-import { preferredType, sendText, setHeaders } from '@clinical-launch/http/answer';
+import { sendText, setHeaders, wantsPage } from '@clinical-launch/http/answer';
 import { behind, type Endpoint, endpoint } from '@clinical-launch/http/endpoint';
 import { type ErrorDialect, oauthDialect } from '@clinical-launch/http/errors';
 import type { OutboundFetch } from '@clinical-launch/http/outbound-fetch';
@@ -160,9 +160,8 @@ const advice: Readonly<Record<number, string>> = {
 function authorizeDialect(pages: Pages): ErrorDialect {
   const headers = pageHeaders({ scriptHashes: [pages.scriptHash] });
   return (error, exchange) => {
-    const { request, response, call } = exchange;
-    if (preferredType(request, ['application/json', 'text/html']) !== 'text/html')
-      return oauthDialect(error, exchange);
+    const { response, call } = exchange;
+    if (!wantsPage(exchange)) return oauthDialect(error, exchange);
     const page = pages.render('refused.njk', {
       title,
       advice: advice[error.status] ?? `Close this window, then ${again}`,
