@@ -1,6 +1,7 @@
 /**
  * Builds the documents of the developer portal: HTML fragments of the guides and of the reference, the text
- * of the examples, the pictures of the diagrams, and the index of all of them. The portal only reads these files.
+ * of the examples, the pictures of the diagrams, and the index of all of them. The portal only reads these
+ * files.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { posix } from 'node:path';
@@ -66,7 +67,7 @@ const addressFrom = (from: string) => (target: string) => {
 const renderFile = (path: string, text = read(path)) =>
   renderMarkdown(fetchingExamples(text), {
     addressOf: addressFrom(path),
-    pictureOf: () => `/developers/diagrams/${posix.basename(path, '.md')}.svg`,
+    picture: `/developers/diagrams/${posix.basename(path, '.md')}.svg`,
   });
 
 /** Adds the commands that get the examples from the platform, because its readers have no clone. */

@@ -116,8 +116,8 @@ export type Endpoint = {
 
 /**
  * Creates an endpoint. The endpoint logs and audits every error of its guards and handlers, and answers in
- * its own dialect. It waits for a place in the process, or answers 503. It answers 405 with `Allow` to other methods (RFC 9110 section 15.5.6). `guard`
- * runs before the method is checked.
+ * its own dialect. It waits for a place in the process, or answers 503. It answers 405 with `Allow` to other
+ * methods (RFC 9110 section 15.5.6). `guard` runs before the method is checked.
  */
 export function endpoint<Guarded extends Exchange, Reached extends Exchange = Guarded>(
   options: EndpointOptions<Guarded, Reached> & { readonly guard: Guard<Exchange, Guarded> },

@@ -4,7 +4,8 @@ import type { DatabaseConnection } from 'kysely';
 
 /**
  * Thrown if the database cannot be reached, ended the connection, has no space left, or was too slow for a
- * statement. The transaction was rolled back. If the connection was lost during `commit`, the transaction may instead have been committed.
+ * statement. The transaction was rolled back. If the connection was lost during `commit`, the transaction may
+ * instead have been committed.
  */
 export class StorageUnavailable extends Unavailable {
   constructor(cause: unknown) {

@@ -43,10 +43,10 @@ function addressesOn({ redis, amqp, postgres }: ServerHosts) {
 }
 
 /**
- * Creates the secrets for a deployment with docker-compose.yml, or with the given servers: sealing keys by purpose, event keys, and
- * users with passwords. Each service has a user on each server that it uses. Keeps existing files. Other
- * users of the machine cannot enter the directory. Containers, which run as different users, can read a file
- * that is mounted.
+ * Creates the secrets for a deployment with docker-compose.yml, or with the given servers: sealing keys by
+ * purpose, event keys, and users with passwords. Each service has a user on each server that it uses. Keeps
+ * existing files. Other users of the machine cannot enter the directory. Containers, which run as different
+ * users, can read a file that is mounted.
  * @throws UsageError if only some of the event keys exist, because they must match
  * @returns the written files
  */

@@ -21,8 +21,9 @@ type Entry = {
 };
 
 /**
- * Creates the pages of the guides with their pictures, the reference and the examples. `npm run docs` writes their content as
- * fragments of HTML. Reads only documents that the index lists, so a path cannot name another file.
+ * Creates the pages of the guides with their pictures, the reference and the examples. `npm run docs` writes
+ * their content as fragments of HTML. Reads only documents that the index lists, so a path cannot name
+ * another file.
  */
 export function documentPages({ open, show, config }: Pick<Portal, 'open' | 'show' | 'config'>): Endpoint[] {
   const index: readonly Entry[] = JSON.parse(readFileSync(new URL('index.json', folder), 'utf8'));

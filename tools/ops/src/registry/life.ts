@@ -54,7 +54,7 @@ export function list({ registry }: RegistryDocument, _answers: Answers, { now }:
 
 const none = '-';
 
-/** Returns what a client is by its rights. Clients of external identity providers have no scopes, but may launch. */
+/** Returns what a client is by its rights. Without scopes, it is of an external issuer and may launch. */
 function kindOf({ scopes = ['ocs-launch.write'] }: AnyClient): 'pms' | 'host' | 'client' {
   if (scopes.includes('ocs-launch.write')) return 'pms';
   return scopes.includes('launch.issue') ? 'host' : 'client';
