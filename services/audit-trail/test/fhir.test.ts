@@ -133,7 +133,6 @@ describe('GET /audit/AuditEvent', () => {
     '?date=yesterday',
     '?outcome=9',
     '?entity=urn:clinical-launch:order|1',
-    '?unknown=x',
     '?_count=0',
     '?date=ge0000-01-01',
     '?date=lt3000-01-01',
@@ -149,6 +148,14 @@ describe('GET /audit/AuditEvent', () => {
     const text = await response.text();
     expect([response.status, JSON.parse(text)]).toMatchObject([400, { resourceType: 'OperationOutcome' }]);
     expect(text).not.toContain('9434765919');
+  });
+
+  it('names the query, not a resource, as the place of an unknown parameter', async () => {
+    const outcome: unknown = await (await ask('?unknown=x')).json();
+    expect(outcome).toMatchObject({
+      issue: [{ details: { text: 'query contains an unknown parameter' }, location: ['http.query'] }],
+    });
+    expect(outcome).not.toHaveProperty('issue.0.expression');
   });
 
   it('returns an OperationOutcome with 401 and 403', async () => {

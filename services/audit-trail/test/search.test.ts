@@ -90,7 +90,7 @@ describe('GET /audit/events', () => {
   });
 
   it.each([
-    ['client=pms&clent=x', [{ path: '', message: 'contains an unknown parameter' }]],
+    ['client=pms&clent=x', [{ path: 'query', message: 'contains an unknown parameter' }]],
     ['client=pms&client=x', [{ path: 'client', message: 'must not be sent more than once' }]],
     ['client=pms&from=yesterday', [{ path: 'from' }]],
     ['outcome=lost&type=no.such.event', [{ path: 'outcome' }, { path: 'type' }]],

@@ -215,7 +215,7 @@ export function readParameters(
   for (const name of all) {
     const result = readOne(known(name), given.getAll(name));
     // The name comes from the caller and may contain anything, so the answer does not repeat an unknown one.
-    if (typeof result === 'string') faults.push(faultOf(known(name) ? name : '', result));
+    if (typeof result === 'string') faults.push(faultOf(known(name) ? name : 'query', result));
     else read.push(result);
   }
   if (faults.length + more.length > 0) throw invalidSearch([...faults, ...more]);
