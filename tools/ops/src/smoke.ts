@@ -142,6 +142,20 @@ async function expectStatus(status: number, response: Response, what: string): P
   throw new Error(`${what} was answered ${response.status}, not ${status}\n${answered}`.trim());
 }
 
+/** @throws Error with the address and the cause, such as an unknown certificate, if nothing answers there */
+async function answerOf<Answer>(base: string, asked: Promise<Answer>): Promise<Answer> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    // The message of fetch is only "fetch failed". A cause of several attempts has a code and no message.
+    const { cause = error.name === 'TimeoutError' ? error : undefined } = error;
+    if (!(cause instanceof Error)) throw error;
+    const why = cause.message === '' && 'code' in cause ? cause.code : cause.message;
+    throw new Error(`${base} does not answer: ${String(why)}`, { cause });
+  }
+}
+
 function platformOf(options: Answers, environment: Environment) {
   const read = readEnvironment(environmentSchema, environment);
   const namespaces: Namespaces = namespacesOf(read);
@@ -149,22 +163,21 @@ function platformOf(options: Answers, environment: Environment) {
   /** Sends a request to this address of the platform, even if the platform names another in its answers. */
   const send = (address: string, init: RequestInit = {}): Promise<Response> => {
     const { pathname, search } = new URL(address, base);
-    return fetch(base + pathname + search, {
-      redirect: 'manual',
-      signal: AbortSignal.timeout(10_000),
-      ...init,
-    });
+    const signal = AbortSignal.timeout(10_000);
+    return answerOf(base, fetch(base + pathname + search, { redirect: 'manual', signal, ...init }));
   };
   return {
     base,
     send,
-    tokenFor: (clientId: string, secretOption: Option): Promise<string> =>
-      createTokenCache({
+    tokenFor(clientId: string, secretOption: Option): Promise<string> {
+      const tokens = createTokenCache({
         tokenUrl: `${base}/idp/${requiredOption(options, realm)}/oauth2/v2.0/token`,
         clientId,
         clientSecret: fileIn(options, secretOption) ?? '',
         scope: `${read.AUDIENCE}/.default`,
-      }).get(),
+      });
+      return answerOf(base, tokens.get());
+    },
     async requestLaunch(accessToken: string, launch: LaunchRequest) {
       const { codeVerifier, codeChallenge } = createPkcePair();
       const response = await send('/AccessApi/RequestLaunchUrl', {

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
+import { findFreePort } from '@clinical-launch/testing/servers/private-server';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startPlatformForTest } from '../../../tests/system/running-platform.ts';
 import { runOpsHere } from './run-ops.ts';
@@ -96,6 +97,19 @@ describe('./clinical-launch smoke', () => {
       1,
       expect.stringMatching(/^RequestLaunchUrl was answered 403, not 200\n[^]*Correlation id /),
     ]);
+  });
+
+  it.each([
+    ['nothing listens', (port: number) => `http://localhost:${port}`, 'ECONNREFUSED'],
+    ['nothing has that name', () => 'http://no-platform.invalid', 'no-platform.invalid'],
+  ])('names the address and the cause if %s there', async (_what, addressAt, why) => {
+    const address = addressAt(await findFreePort());
+    const token = ['--token', fileOf('token', 'a.b.c')];
+    for (const credentials of [withSecret(), token]) {
+      const { code, errors } = await smoke(credentials, address);
+      expect([code, errors]).toEqual([1, expect.stringContaining(`${address} does not answer: `)]);
+      expect(errors).toContain(why);
+    }
   });
 
   it('fails if a second use of the launch URL opens it again', async () => {
