@@ -1,5 +1,6 @@
 import { createOutboundFetch } from '@clinical-launch/http/outbound-fetch';
 import { loopbackNetworks } from '@clinical-launch/http/outbound-settings';
+import { startMeasuring } from '@clinical-launch/testing/measured';
 import { createRecordedLogger } from '@clinical-launch/testing/serve';
 import { TestClock } from '@clinical-launch/testing/test-clock';
 import { createTestKey, startTokenIssuer, type TestKey } from '@clinical-launch/testing/token-issuer';
@@ -124,6 +125,25 @@ describe("an issuer's keys", () => {
     issuer.answer(true);
     clock.advance({ seconds: 2 });
     expect(await verifyWith()).toMatchObject(accepted);
+  });
+
+  it('are counted when they are fetched and when they cannot be fetched, with the time of the last success', async () => {
+    const measured = startMeasuring();
+    await issuer.stop();
+    await start();
+    await verifyWith();
+    const fetchedAt = clock.now() / 1000;
+    issuer.answer(false);
+    clock.advance({ seconds: 600 });
+    await verifyWith();
+    await until(() => logged.length === 1);
+    const { issuer: owner } = issuer;
+    expect(await measured.read('clinical_launch.issuer_keys.fetches')).toEqual({
+      [`${owner} ok`]: 1,
+      [`${owner} failed`]: 1,
+    });
+    expect(await measured.read('clinical_launch.issuer_keys.fetched_time')).toEqual({ [owner]: fetchedAt });
+    measured.stop();
   });
 
   it('are used without waiting for the next try if the last try failed', async () => {

@@ -4,12 +4,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
-import { listen } from '@clinical-launch/http/server';
 import { logTelemetryWarnings } from '@clinical-launch/process/exporters';
-import { startMetrics } from '@clinical-launch/process/process-metrics';
-import { readTelemetry } from '@clinical-launch/process/telemetry-settings';
-import { metrics } from '@clinical-launch/runtime/open-telemetry';
-import { createRecordedLogger } from '@clinical-launch/testing/serve';
+import { type Measured, startMeasuring } from '@clinical-launch/testing/measured';
 import { until } from '@clinical-launch/testing/until';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import protobuf from 'protobufjs';
@@ -94,27 +90,6 @@ async function startCollector() {
   };
 }
 
-/**
- * Starts the metrics of the process. `oldestAge` returns the age of the oldest event that was not exported.
- */
-async function startMeasured() {
-  const { logger } = createRecordedLogger();
-  const measured = startMetrics({ service: 'audit-trail', telemetry: readTelemetry({}), logger });
-  const server = await listen(measured.answer, { port: 0, host: '127.0.0.1', logger });
-  return {
-    async oldestAge() {
-      const text = await (await fetch(`http://127.0.0.1:${server.port}`)).text();
-      const [, seconds] = /^clinical_launch_audit_export_oldest_age_seconds\{.*\} (\S+)$/m.exec(text) ?? [];
-      return Number(seconds);
-    },
-    async stop() {
-      await server.stop();
-      await measured.stop();
-      metrics.disable();
-    },
-  };
-}
-
 const idsOf = (records: readonly LogRecord[]) =>
   records.map(({ attributes }) => factsOf(attributes)['cloudevents.event_id']);
 
@@ -131,21 +106,22 @@ describe('the export of audit events to a collector', () => {
     published.push(...events);
     await running.publish(...events);
   };
-  let measured: Awaited<ReturnType<typeof startMeasured>>;
+  let measured: Measured;
+  const oldestAge = async () => (await measured.read('clinical_launch.audit.export.oldest_age'))[''];
   const untilAccepted = () => until(() => collector.accepted.length >= published.length);
 
   beforeAll(async () => {
     collector = await startCollector();
     // The OpenTelemetry exporter reads the address from the environment.
     process.env.OTEL_EXPORTER_OTLP_ENDPOINT = collector.url;
-    measured = await startMeasured();
+    measured = startMeasuring();
     running = await startAuditTrail({ environment: environment() });
     logTelemetryWarnings(running.logger);
   });
   afterAll(async () => {
     delete process.env.OTEL_EXPORTER_OTLP_ENDPOINT;
     await running.stop();
-    await measured.stop();
+    measured.stop();
     await collector.stop();
   });
 
@@ -182,7 +158,7 @@ describe('the export of audit events to a collector', () => {
   });
 
   it('keeps its position, logs an error and reports the age of the oldest event while the collector refuses the records', async () => {
-    await until(async () => (await measured.oldestAge()) === 0);
+    await until(async () => (await oldestAge()) === 0);
     collector.answer(400);
     const before = collector.requests.length;
     const at = (secondsAgo: number) => new Date(running.clock.now() - secondsAgo * 1000).toISOString();
@@ -192,11 +168,11 @@ describe('the export of audit events to a collector', () => {
     );
     await until(() => collector.requests.length > before);
     await until(() => running.lines.some((line) => line.includes('"work":"export logs"')));
-    expect(await measured.oldestAge()).toBe(900);
+    expect(await oldestAge()).toBe(900);
     collector.answer(200);
     await untilAccepted();
     expect(idsOf(collector.accepted)).toEqual(published.map(({ id }) => id));
-    await until(async () => (await measured.oldestAge()) === 0);
+    await until(async () => (await oldestAge()) === 0);
   });
 
   it('logs how many records of an accepted batch the collector rejected, and does not send them again', async () => {

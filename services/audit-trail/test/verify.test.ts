@@ -1,6 +1,7 @@
 import { createSecretKey, randomBytes } from 'node:crypto';
 import { openEmbeddedStorage } from '@clinical-launch/storage/embedded-storage';
 import type { Storage } from '@clinical-launch/storage/storage';
+import { startMeasuring } from '@clinical-launch/testing/measured';
 import { createRecordedLogger } from '@clinical-launch/testing/serve';
 import { TestClock } from '@clinical-launch/testing/test-clock';
 import { openTestStorage } from '@clinical-launch/testing/test-storage';
@@ -265,7 +266,8 @@ describe.each<[string, () => Promise<Storage>]>([
 });
 
 describe('the regular verification', () => {
-  it('verifies new rows every hour and all rows every day, and logs each fault as an error', async () => {
+  it('verifies new rows every hour and all rows every day, logs each fault as an error, and counts them', async () => {
+    const measured = startMeasuring();
     const storage = await openEmbeddedStorage();
     const database = await openSchema(storage);
     const clock = new TestClock();
@@ -316,6 +318,9 @@ describe('the regular verification', () => {
     const errors = lines.map((line) => JSON.parse(line)).filter(({ fault }) => fault !== undefined);
     expect(errors.map(({ fault }) => fault.sequence)).toEqual([3, 1, 3]);
     expect(errors[0].msg).toContain(`Partition ${partition}, row 3`);
+    expect(await measured.read('clinical_launch.audit.chain.faults')).toEqual({ '': 2 });
+    expect(await measured.read('clinical_launch.audit.verified_time')).toEqual({ '': clock.now() / 1000 });
+    measured.stop();
     await storage.close();
   });
 });

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { createSealer } from '@clinical-launch/crypto/sealing';
 import type { Storage } from '@clinical-launch/storage/storage';
+import { startMeasuring } from '@clinical-launch/testing/measured';
 import { TestClock } from '@clinical-launch/testing/test-clock';
 import { openTestStorage } from '@clinical-launch/testing/test-storage';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -253,5 +254,25 @@ describe('signing keys', () => {
     expect(refused).toMatchObject({ status: 503, error: 'temporarily_unavailable' });
     expect((await running.idp.get('/alone/discovery/v2.0/keys')).status).toBe(503);
     await running.stop();
+  });
+});
+
+describe('the metric of expiring credentials', () => {
+  it('has the last expiry of a client whose secrets all expire, and the day on which a key is due', async () => {
+    const measured = startMeasuring();
+    const clock = new TestClock();
+    const sha256 = 'a'.repeat(64);
+    const [first, last] = ['2026-05-01T00:00:00Z', '2026-06-01T00:00:00Z'];
+    const clients = [
+      aClient({ clientId: 'rolled', secrets: [last, first].map((expires) => ({ sha256, expires })) }),
+      aClient({ clientId: 'lasting', secrets: [{ sha256, expires: first }, { sha256 }] }),
+    ];
+    const running = await runIdentityProvider({ clock, storage, realms: [{ realm: 'expiring', clients }] });
+    expect(await measured.read('clinical_launch.credential.expiry')).toEqual({
+      'client_secret expiring rolled': Date.parse(last) / 1000,
+      'signing_key expiring': clock.now() / 1000 + 30 * day,
+    });
+    await running.stop();
+    measured.stop();
   });
 });

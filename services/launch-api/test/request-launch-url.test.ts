@@ -6,6 +6,7 @@ import {
   navigationChallenge,
 } from '@clinical-launch/contracts/launch-context';
 import { withoutUndefined } from '@clinical-launch/contracts/schema';
+import { startMeasuring } from '@clinical-launch/testing/measured';
 import { aServiceRequest, containedAt } from '@clinical-launch/testing/service-request';
 import { postWithTwoAuthorizations } from '@clinical-launch/testing/two-authorizations';
 import type { Tickets } from '@clinical-launch/tickets/tickets';
@@ -148,6 +149,19 @@ describe('RequestLaunchUrl', () => {
     const ids = responses.map(({ headers }) => headers.get('x-correlation-id') ?? '');
     expect(ids[0]).toMatch(guid);
     expect(new Set([...ids, mine]).size).toBe(3);
+  });
+
+  it('is counted by client if it issued a launch URL, and otherwise by reason', async () => {
+    const measured = startMeasuring();
+    const own = await startLaunchApi();
+    for (const request of [{}, { body: '{}' }, { token: 'a.b.c' }]) await own.post(request);
+    expect(await measured.read('clinical_launch.launches.issued')).toEqual({ pms: 1 });
+    expect(await measured.read('clinical_launch.launches.refused')).toEqual({
+      'pms invalid_payload request': 1,
+      'unknown invalid_token request': 1,
+    });
+    await own.stop();
+    measured.stop();
   });
 
   it('returns a launch URL that expires after ten seconds', async () => {

@@ -41,7 +41,7 @@ export async function startGateway({ publicUrl = 'http://localhost' }: StartOpti
       const launchId = randomUUID();
       const context: LaunchContext = {
         launchId,
-        issuedAt: Date.now(),
+        issuedAt: clock.now(),
         client: { issuer: 'i', clientId: 'pms', frameAncestors },
         request,
       };

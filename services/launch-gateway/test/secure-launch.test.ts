@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { startMeasuring } from '@clinical-launch/testing/measured';
 import { worstForms } from '@clinical-launch/testing/worst-bodies';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
@@ -356,6 +357,25 @@ describe('the audit trail', () => {
       { type: 'launch.token.redeemed.v1', data: { address: '127.0.0.1' } },
       { type: 'launch.token.refused.v1', data: { ...about, status: 410, reason: 'token_used' } },
     ]);
+  });
+});
+
+describe('the metrics', () => {
+  it('count opened launches by client, refused launches by reason, and the wait of the opened ones', async () => {
+    const measured = startMeasuring();
+    const own = await startGateway();
+    const { launchToken, codeVerifier } = await own.issue();
+    own.clock.advance({ seconds: 3 });
+    for (const verifier of ['wrong', codeVerifier, codeVerifier])
+      await fetch(`${own.url}?launchToken=${launchToken}&codeVerifier=${verifier}`);
+    expect(await measured.read('clinical_launch.launches.redeemed')).toEqual({ pms: 1 });
+    expect(await measured.read('clinical_launch.launch.wait')).toEqual({ '': { count: 1, sum: 3 } });
+    expect(await measured.read('clinical_launch.launches.refused')).toEqual({
+      'unknown verifier_mismatch open': 1,
+      'unknown token_used open': 1,
+    });
+    await own.stop();
+    measured.stop();
   });
 });
 

@@ -1,5 +1,6 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { verifyCallback } from '@clinical-launch/pms-client';
+import { type Measured, startMeasuring } from '@clinical-launch/testing/measured';
 import { until } from '@clinical-launch/testing/until';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { answering, type CallbackReceiver, startReceiver } from './callback-receiver.ts';
@@ -16,11 +17,13 @@ import { orderPatient } from './submitted-order.ts';
 const secret = aSecret();
 const day = 24 * 3600;
 let platform: DeliveringPlatform;
+let measured: Measured;
 let receiver: CallbackReceiver;
 const registered = (...secrets: ReturnType<typeof sealed>[]) =>
   aRegistry({ 'pms-demo': { url: receiver.url, secrets } });
 
 beforeAll(async () => {
+  measured = startMeasuring();
   receiver = await startReceiver();
   const callbacks = { connectTimeoutMs: 1000, timeoutMs: 2000 };
   platform = await startDeliveringPlatform({ registry: registered(sealed(secret)), callbacks });
@@ -28,6 +31,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await platform.stop();
   await receiver.stop();
+  measured.stop();
 });
 beforeEach(() => {
   receiver.behave(answering(204));
@@ -206,6 +210,28 @@ describe('a failed callback', () => {
         expect.objectContaining({ reason: 'gone', status: 410, attempts: 1, isFinal: true }),
       ],
     ]);
+  });
+
+  it('counts as pending with its age until its last attempt, and then as dead', async () => {
+    const read = async (name: string) => {
+      const { '': value = 0 } = await measured.read(`clinical_launch.delivery.${name}`);
+      return Number(value);
+    };
+    await until(async () => (await read('pending')) === 0);
+    const dead = await read('dead');
+    const { gone = 0 } = await measured.read('clinical_launch.delivery.attempts');
+    receiver.behave(answering(503));
+    const { launchId } = await platform.order();
+    await until(() => platform.failuresOf(launchId).length === 1);
+    platform.clock.advance({ seconds: 2 });
+    expect([await read('pending'), await read('oldest_age'), await read('dead')]).toEqual([1, 2, dead]);
+    receiver.behave(answering(410));
+    platform.clock.advance({ seconds: 5 });
+    await platform.awaitDeliveryEvents(launchId, 2);
+    await until(async () => (await read('dead')) === dead + 1);
+    expect(await read('pending')).toBe(0);
+    const attempts = await measured.read('clinical_launch.delivery.attempts');
+    expect(attempts).toMatchObject({ gone: Number(gone) + 1, not_accepted: expect.any(Number) });
   });
 
   it('is not retried after the callback was removed from the registry', async () => {

@@ -140,11 +140,8 @@ function ofType(type: string, schema: object, identifier?: JsonSchema): JsonSche
   });
 }
 
-/** Returns a copy of a schema. @throws TypeError if the value is not an object */
-function parts(schema: unknown): JsonSchema {
-  if (typeof schema !== 'object' || schema === null) throw new TypeError('not a schema');
-  return { ...schema };
-}
+/** Returns a copy of a schema. */
+const parts = (schema: unknown): JsonSchema => Object.assign({}, schema);
 
 /** Returns an object schema in which `properties` and `required` are always present. */
 function objectSchema({ properties, required, ...schema }: JsonSchema): ObjectSchema {
