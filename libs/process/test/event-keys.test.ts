@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { type CloudEvent, createEvent } from '@clinical-launch/contracts/events/cloud-event';
 import { deriveEventKey } from '@clinical-launch/crypto/event-macs';
+import { startMeasuring } from '@clinical-launch/testing/measured';
 import { describe, expect, it } from '@jest/globals';
 import { readEventKeys, readSharedEventKeys } from '../src/event-keys.ts';
 
@@ -68,8 +69,11 @@ describe('the event keys', () => {
     );
   });
 
-  it('provide a verifier that refuses an event without a signature', () => {
+  it('provide a verifier that refuses an event without a signature', async () => {
+    const measured = startMeasuring();
     const verify = readEventKeys({}, 'audit-trail').verifierOf('audit-trail');
     expect(() => verify?.(redeemed())).toThrow('The source did not write');
+    expect(await measured.read('clinical_launch.events.refused')).toEqual({ 'audit-trail': 1 });
+    measured.stop();
   });
 });

@@ -6,10 +6,14 @@ import { sendJson } from '@clinical-launch/http/answer';
 import { createAdminApp, listen } from '@clinical-launch/http/server';
 import { meter } from '@clinical-launch/runtime/metrics';
 import { metrics } from '@clinical-launch/runtime/open-telemetry';
-import { createRecordedLogger } from '@clinical-launch/testing/serve';
+import { startMeasuring } from '@clinical-launch/testing/measured';
+import { createRecordedLogger, createTestDependencies } from '@clinical-launch/testing/serve';
+import { TestClock } from '@clinical-launch/testing/test-clock';
+import { issueTicket, redeemTicket } from '@clinical-launch/testing/ticket-fixtures';
 import { until } from '@clinical-launch/testing/until';
 import { afterAll, afterEach, describe, expect, it } from '@jest/globals';
 import { serveRoutes } from '../../http/test/serve-routes.ts';
+import { countTickets } from '../src/part-metrics.ts';
 import { startMetrics } from '../src/process-metrics.ts';
 import { readTelemetry } from '../src/telemetry-settings.ts';
 
@@ -188,5 +192,26 @@ describe('pushed metrics', () => {
     ['OTEL_TRACES_EXPORTER', 'zipkin', 'OTEL_TRACES_EXPORTER must be'],
   ])('cannot be configured with %s=%s: %s', (name, value, reason) => {
     expect(() => readTelemetry({ [name]: value })).toThrow(reason);
+  });
+});
+
+describe('the metrics of tickets', () => {
+  it('count issued tickets with their successors, and redemptions by outcome', async () => {
+    const measured = startMeasuring();
+    const tickets = countTickets(createTestDependencies(new TestClock()).tickets);
+    const ticket = await issueTicket(tickets);
+    const successor = { kind: 'launch-session', ttlSeconds: 60 } as const;
+    for (const _attempt of [1, 2]) await redeemTicket(tickets, ticket, { successor });
+    await redeemTicket(tickets, 'unknown');
+    expect(await measured.read('clinical_launch.tickets.issued')).toEqual({
+      'launch-token': 1,
+      'launch-session': 1,
+    });
+    expect(await measured.read('clinical_launch.tickets.redeemed')).toEqual({
+      'launch-token redeemed': 1,
+      'launch-token used': 1,
+      'launch-token unknown': 1,
+    });
+    measured.stop();
   });
 });

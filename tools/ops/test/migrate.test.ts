@@ -199,6 +199,18 @@ describe('./clinical-launch migrate', () => {
     await expect(query(address, `select nextval('ordering.batch_numbers')`)).resolves.toBeUndefined();
   });
 
+  it('lets the audit trail end the claims of its callers, and record its progress', async () => {
+    const changes = [
+      'delete from audit_trail.originating_id',
+      'update audit_trail.originating_id set expires_at = expires_at',
+      'update audit_trail.progress set at = at',
+    ];
+    await expect(query(addressOf(roleOf('audit_trail')), ...changes)).resolves.toBeUndefined();
+    expect(await refusalsOf(addressOf(roleOf('audit_trail')), ['delete from audit_trail.progress'])).toEqual(
+      allWith(['delete from audit_trail.progress'], '42501'),
+    );
+  });
+
   it.each(services)(
     'prevents %s from reading or changing the tables of other services',
     async (_name, { schema }) => {
