@@ -1,56 +1,28 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import { findFreePort } from '../servers/private-server.ts';
-import { redisProgram } from '../servers/redis.ts';
+import { findFreePort, makeServerDirectory, runPrivately } from '../servers/private-server.ts';
+import { isUp, type RedisServer, redisProgram, runRedis } from '../servers/redis.ts';
 import { until } from '../until.ts';
 
-/** A private `redis-server` in its own directory. */
-export type RedisServer = {
-  readonly url: string;
-  readonly port: number;
-  readonly directory: string;
-  /** Kills the server (kill -9). Its data remains. */
-  kill(): Promise<void>;
-  /** Starts the server again on the same port and directory. */
-  restart(): Promise<void>;
-  stop(): Promise<void>;
-};
+export type { RedisServer };
 
-/** Starts a server with an append-only file. `settings` are arguments of its command line. */
-export const startRedisServer = (...settings: string[]): Promise<RedisServer> => startWith(() => settings);
+const lossless = [
+  '--appendonly',
+  'yes',
+  // With `everysec`, Redis may write up to two seconds late on a busy disk. A kill would then lose
+  // acknowledged writes.
+  '--appendfsync',
+  'always',
+  '--repl-diskless-sync-delay',
+  '0',
+];
 
-/** @param settingsFor returns the settings, given a free port for the cluster bus */
-async function startWith(settingsFor: (busPort: number) => readonly string[]): Promise<RedisServer> {
-  const directory = await mkdtemp(join(tmpdir(), 'tickets-redis-'));
-  const start = ({ port, busPort }: Ports) =>
-    run(['--port', String(port), '--dir', directory, ...settingsFor(busPort)]);
-  const { ports, ...started } = await startOnFreePorts(start);
-  const { port } = ports;
-  let { child } = started;
-  const kill = async () => {
-    if (child.exitCode !== null || child.signalCode !== null) return;
-    const ended = once(child, 'exit');
-    child.kill('SIGKILL');
-    await ended;
-  };
-  return {
-    url: `redis://127.0.0.1:${port}`,
-    port,
-    directory,
-    kill,
-    restart: async () => {
-      child = await start(ports);
-    },
-    stop: async () => {
-      await kill();
-      await rm(directory, { recursive: true });
-    },
-  };
-}
+/**
+ * Starts a server with an append-only file that loses no write. `settings` are arguments of its command line.
+ */
+export const startRedisServer = (...settings: string[]): Promise<RedisServer> =>
+  runRedis(redisProgram, [...lossless, ...settings]);
 
 export type RedisClusterServers = {
   readonly url: string;
@@ -61,8 +33,8 @@ export type RedisClusterServers = {
 /** Starts a Redis Cluster of three primaries and waits until it serves every slot. */
 export async function startRedisCluster(): Promise<RedisClusterServers> {
   const servers = await Promise.all(
-    Array.from({ length: 3 }, () =>
-      startWith((busPort) => ['--cluster-enabled', 'yes', '--cluster-port', String(busPort)]),
+    Array.from({ length: 3 }, async () =>
+      startRedisServer('--cluster-enabled', 'yes', '--cluster-port', String(await findFreePort())),
     ),
   );
   const nodes = servers.map(({ port }) => new Redis(port));
@@ -103,7 +75,7 @@ export type RedisSentinels = {
 export async function startRedisSentinel(): Promise<RedisSentinels> {
   const primary = await startRedisServer();
   const replica = await startRedisServer('--replicaof', `127.0.0.1 ${primary.port}`);
-  const directory = await mkdtemp(join(tmpdir(), 'tickets-sentinel-'));
+  const directory = makeServerDirectory('sentinel');
   const port = await findFreePort();
   const file = join(directory, 'sentinel.conf');
   await writeFile(
@@ -117,9 +89,14 @@ export async function startRedisSentinel(): Promise<RedisSentinels> {
       'sentinel failover-timeout primary 5000',
     ].join('\n'),
   );
-  const child = spawn(redisProgram, [file, '--sentinel'], { stdio: 'ignore' });
-  const endWithUs = () => void child.kill('SIGKILL');
-  process.once('exit', endWithUs);
+  const watching = await runPrivately({
+    url: `redis://127.0.0.1:${port}?sentinel=primary`,
+    directory,
+    command: redisProgram,
+    arguments: [file, '--sentinel'],
+    stopSignal: 'SIGKILL',
+    isUp: () => isUp(`redis://127.0.0.1:${port}`),
+  });
   const sentinel = new Redis(port, { retryStrategy: () => 50, maxRetriesPerRequest: null });
   sentinel.on('error', () => undefined);
   const primaryPort = async () =>
@@ -128,7 +105,7 @@ export async function startRedisSentinel(): Promise<RedisSentinels> {
     String(await sentinel.call('SENTINEL', 'replicas', 'primary')).includes('master-link-status,ok');
   await until(isWatching);
   return {
-    url: `redis://127.0.0.1:${port}?sentinel=primary`,
+    url: watching.url,
     primary,
     async failOver() {
       await primary.kill();
@@ -149,10 +126,7 @@ export async function startRedisSentinel(): Promise<RedisSentinels> {
     },
     async stop() {
       sentinel.disconnect();
-      process.off('exit', endWithUs);
-      child.kill('SIGKILL');
-      await Promise.all([primary.stop(), replica.stop()]);
-      await rm(directory, { recursive: true });
+      await Promise.all([watching.stop(), primary.stop(), replica.stop()]);
     },
   };
 }
@@ -169,49 +143,3 @@ async function cutOff(primary: RedisServer, replica: RedisServer): Promise<void>
 
 const isComplete = (info: string) =>
   info.includes('cluster_state:ok') && info.includes('cluster_known_nodes:3');
-
-type Ports = { readonly port: number; readonly busPort: number };
-
-async function startOnFreePorts(start: (ports: Ports) => Promise<ChildProcess>) {
-  for (let attempt = 1; ; attempt += 1) {
-    const ports = { port: await findFreePort(), busPort: await findFreePort() };
-    try {
-      return { child: await start(ports), ports };
-    } catch (error) {
-      // Tries again, because another process may have taken a port in the meantime.
-      if (attempt === 5) throw error;
-    }
-  }
-}
-
-async function run(settings: readonly string[]): Promise<ChildProcess> {
-  const fixed = [
-    '--bind',
-    '127.0.0.1',
-    '--save',
-    '',
-    '--appendonly',
-    'yes',
-    // With `everysec`, Redis may write up to two seconds late on a busy disk. A kill would then lose
-    // acknowledged writes.
-    '--appendfsync',
-    'always',
-    '--repl-diskless-sync-delay',
-    '0',
-    '--loglevel',
-    'notice',
-  ];
-  const child = spawn(redisProgram, [...fixed, ...settings], { stdio: ['ignore', 'pipe', 'inherit'] });
-  const endWithUs = () => void child.kill('SIGKILL');
-  process.once('exit', endWithUs);
-  child.once('exit', () => process.off('exit', endWithUs));
-  const { promise, resolve, reject } = Promise.withResolvers<ChildProcess>();
-  let output = '';
-  child.once('error', (cause) => reject(new Error(`Install ${redisProgram} to run these tests`, { cause })));
-  child.once('exit', () => reject(new Error(`${redisProgram} ended:\n${output}`)));
-  child.stdout.on('data', (chunk: Buffer) => {
-    output += chunk.toString();
-    if (output.includes('Ready to accept connections')) resolve(child);
-  });
-  return await promise;
-}

@@ -36,11 +36,15 @@ function redisWith(extraSettings: readonly string[]): ServerKind {
   };
 }
 
-async function runRedis(program: string, allSettings: readonly string[]): Promise<PrivateServer> {
+/** A private Redis in its own directory. */
+export type RedisServer = PrivateServer & { readonly port: number; readonly directory: string };
+
+/** Runs a Redis with these settings, which are arguments of its command line. */
+export async function runRedis(program: string, allSettings: readonly string[]): Promise<RedisServer> {
   const port = await findFreePort();
   const directory = makeServerDirectory('redis');
   const url = `redis://127.0.0.1:${port}`;
-  return runPrivately({
+  const server = await runPrivately({
     url,
     directory,
     command: program,
@@ -48,12 +52,13 @@ async function runRedis(program: string, allSettings: readonly string[]): Promis
     stopSignal: 'SIGTERM',
     isUp: () => isUp(url),
   });
+  return { ...server, port, directory };
 }
 
 /**
  * Returns whether the server is ready, even if it requires a user. While it loads its file, it answers
  * `-LOADING`.
  */
-async function isUp(url: string): Promise<boolean> {
+export async function isUp(url: string): Promise<boolean> {
   return /^(?:\+PONG|-NOAUTH)/.test((await exchangeBytes(url, 'PING\r\n')).toString());
 }
