@@ -343,7 +343,11 @@ describe('the connections to RabbitMQ', () => {
   it('are opened when the broker becomes available, if it is down when the bus starts', async () => {
     const proxy = await startStallingProxy(brokerUrl);
     proxy.refuse(true);
+    const logged = place.log.length;
     const bus = await place.connect({ url: proxy.url });
+    expect(place.log.slice(logged).map(({ message }) => message)).toEqual([
+      'RabbitMQ is unavailable, reconnecting',
+    ]);
     const { consumer, handed } = aCollector('early');
     await bus.consume(consumer);
     expect(await bus.isReady()).toBe(false);

@@ -48,6 +48,19 @@ describeLimits('Redis', async () => {
   };
 });
 
+/** Refuses a caller once more than the outbox has room for events. Returns the number of dropped events. */
+async function fill(limits: Pick<InMemoryLimits, 'refuse'>): Promise<number> {
+  let dropped = 0;
+  for (let refusal = 0; refusal <= mostEvents; refusal += 1)
+    dropped += (await limits.refuse({ from: 'one caller', events: [anEvent()] })).dropped;
+  return dropped;
+}
+
+it('InMemoryLimits drops an event only when its outbox is full', async () => {
+  const { limits, waiting } = createInMemory();
+  expect([await fill(limits), await waiting()]).toEqual([1, mostEvents]);
+});
+
 it('InMemoryLimits forgets failed attempts one minute after the last attempt and its delay', async () => {
   const { limits, pass } = createInMemory();
   for (let attempt = 1; attempt <= 8; attempt += 1) {
@@ -68,6 +81,13 @@ describe('RedisLimits', () => {
   afterAll(() => lab.stop());
 
   const limit = { refusals: 1, windowSeconds: 60 };
+
+  it('drops an event only when the share of its shard is full', async () => {
+    const prefix = aPrefix();
+    const limits = new RedisLimits({ redis, prefix, mostEvents: 16 * mostEvents });
+    expect(await fill(limits)).toBe(1);
+    expect(await new RedisOutbox({ redis, prefix, stream: 'refused' }).depth()).toBe(mostEvents);
+  });
 
   it('counts refusals and failed attempts of all replicas together', async () => {
     const prefix = aPrefix();

@@ -116,7 +116,10 @@ describe('the label stock', () => {
     ['1e1', 0],
   ])('can be a used sheet: with start label %s, %d labels stay empty', async (start, empty) => {
     const launch = await openForOrder(application, 'PatientReport', ['HFBC']);
-    expect(blanksOf(await launch.page(`requests/${launch.guid}/labels?start=${start}`))).toBe(empty);
+    const html = await launch.page(`requests/${launch.guid}/labels?start=${start}`);
+    expect(blanksOf(html)).toBe(empty);
+    const places = html.match(/<option value="\d+"[^>]*>/g) ?? [];
+    expect(places.filter((option) => option.includes(' selected'))).toEqual([places[empty]]);
   });
 
   it('has no start label if it is a roll', async () => {
