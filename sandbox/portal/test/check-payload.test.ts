@@ -127,6 +127,14 @@ describe('the page that checks a payload', () => {
     expect(faultsIn(page)).toEqual([]);
   });
 
+  it('warns that a laboratory was not checked, because the platform may not know its code', async () => {
+    const elsewhere = written(synthetic).replace('"LAB01"', '"ZZZ99"');
+    expect(elsewhere).toContain('ZZZ99');
+    const { page } = await check(elsewhere);
+    expect(page).toContain('The payload has no faults');
+    expect(page).toContain('A laboratory is checked only if the operator agreed laboratories');
+  });
+
   it('sends the text unchanged, with the line breaks of the text area', async () => {
     const { page } = await check('{\r\n"a": "1<"\r\n}');
     expect(page).toContain('{\n&quot;a&quot;: &quot;1&lt;&quot;\n}</textarea>');
