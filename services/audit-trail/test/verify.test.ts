@@ -82,11 +82,14 @@ describe.each<[string, () => Promise<Storage>]>([
   }
 
   it('reports no fault in unchanged rows', async () => {
-    const { partition } = await aMonth();
+    const { partition, events } = await aMonth();
     const { rows, faults } = await verify();
     expect([rows, faults]).toEqual([20, []]);
     const period = { from: new Date('2025-01-01'), to: new Date('2025-01-02') };
     expect((await verify({ period })).rows).toBe(20);
+    // A period contains its first moment, and ends before its last.
+    const timeOf = (row: number) => new Date(events[row]?.time ?? '');
+    expect((await verify({ period: { from: timeOf(5), to: timeOf(9) } })).rows).toBe(4);
     expect(await faultsOf(partition, { period })).toEqual([]);
   });
 
