@@ -1,6 +1,6 @@
 import { MeterProvider, MetricReader, metrics } from '@clinical-launch/runtime/open-telemetry';
 
-export type Measured = Awaited<ReturnType<typeof startMeasuring>>;
+export type Measured = ReturnType<typeof startMeasuring>;
 
 /**
  * Collects the metrics of this process until `stop`. Call it before the measured parts are created: without
