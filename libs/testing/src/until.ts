@@ -13,11 +13,15 @@ export const testLimitMs = process.env['FAULTS'] === 'long' ? 900_000 : 240_000;
  */
 export const waitLimitMs = testLimitMs / 2;
 
+/** Returns the error of a wait that took too long. The rest of its test file is skipped. */
+export const timeoutError = (message: string): Error =>
+  Object.assign(new Error(message), { name: 'TimeoutError' });
+
 /**
  * Waits until a condition is true. Checks the condition again after 10 ms plus twice the time of the last
  * check, so that the awaited work gets most of the CPU.
  * @param what the awaited condition, for the message
- * @throws Error when it is not true after `waitLimitMs`
+ * @throws TimeoutError when it is not true after `waitLimitMs`
  */
 export async function until(
   isTrue: () => boolean | Promise<boolean>,
@@ -28,7 +32,7 @@ export async function until(
     const checkedAt = performance.now();
     if (await isTrue()) return;
     const now = performance.now();
-    if (now > deadline) throw new Error(`Not true within ${waitLimitMs} ms: ${what()}`);
+    if (now > deadline) throw timeoutError(`Not true within ${waitLimitMs} ms: ${what()}`);
     await delay(10 + 2 * (now - checkedAt));
   }
 }

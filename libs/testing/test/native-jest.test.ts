@@ -23,11 +23,22 @@ const planted = {
     it('is not selected', () => { throw new Error('it ran'); });`,
   'shares-a-suite': `import { describeShared } from './shared.ts'; describeShared();`,
   'assertion-fails': `it('is wrong', () => expect(1).toBe(2));`,
-  'test-hangs': `it('never ends', () => new Promise(() => undefined));`,
+  'test-hangs': `
+    it('never ends', () => new Promise(() => undefined));
+    it('is not run after the time-out', () => { throw new Error('it ran'); });`,
   'test-hangs-by-its-own-limit': `it('never ends', () => new Promise(() => undefined), 50);`,
   'page-stays-away': `
     it('waits for an element', () => { throw Object.assign(new Error('waited'), { name: 'TimeoutError' }); });
     it('is not run after the time-out', () => { throw new Error('it ran'); });`,
+  'server-stays-away': `
+    describe('a block', () => {
+      beforeAll(() => { throw Object.assign(new Error('waited for it'), { name: 'TimeoutError' }); });
+      it('needs the server', () => undefined);
+    });
+    describe('another block', () => {
+      beforeAll(() => { throw new Error('a hook ran'); });
+      it('is not run', () => { throw new Error('it ran'); });
+    });`,
   'hook-hangs': `beforeEach(() => new Promise(() => undefined)); it('waits', () => undefined);`,
   'before-all-fails': `
     beforeAll(() => { throw new Error('no server'); });
@@ -116,17 +127,20 @@ describe('a test file', () => {
     expect(titlesOf('only-one')).toEqual(['runs: passed', 'is not selected: pending']);
   });
 
-  it('runs no further tests after a browser timeout', () => {
+  it('runs no further tests and hooks after a test or a hook waited too long', () => {
     expect(titlesOf('page-stays-away')).toEqual([
       'waits for an element: failed',
       'is not run after the time-out: pending',
     ]);
+    expect(titlesOf('test-hangs')).toEqual(['never ends: failed', 'is not run after the time-out: pending']);
+    expect(titlesOf('server-stays-away')).toEqual(['needs the server: failed', 'is not run: pending']);
   });
 
   it.each([
     ['assertion-fails', 'Expected: 2'],
     ['test-hangs', 'Exceeded timeout of 1000 ms for a test'],
     ['test-hangs-by-its-own-limit', 'Exceeded timeout of 50 ms for a test'],
+    ['server-stays-away', 'waited for it'],
     ['hook-hangs', 'Exceeded timeout of 1000 ms for a hook'],
     ['after-all-fails', 'not stopped'],
     ['after-each-fails', 'not reset'],
@@ -143,7 +157,7 @@ describe('a test file', () => {
   });
 
   it('reports the line of a test that hangs', () => {
-    expect(resultOf('test-hangs').message).toContain("> 2 | it('never ends'");
+    expect(resultOf('test-hangs').message).toContain("> 3 |     it('never ends'");
   });
 
   it('fails all tests of a block whose beforeAll failed, without running them', () => {

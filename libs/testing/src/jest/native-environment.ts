@@ -2,14 +2,19 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 /** The events of jest-circus that are used here. */
 type TestEvent =
-  | { readonly name: 'test_fn_failure' | 'hook_failure'; readonly error?: { readonly name?: string } }
-  | { readonly name: 'test_start'; readonly test: { mode?: 'skip' } };
+  | { readonly name: 'test_fn_failure' | 'hook_failure'; readonly error: unknown }
+  | { readonly name: 'run_describe_start'; readonly describeBlock: { hooks: unknown[] } }
+  | { readonly name: 'test_start'; readonly test: { mode?: 'skip'; readonly errors: readonly unknown[] } };
 
 /** Far longer than connections need to close, even on a busy machine. */
 const endsWithinMs = 60_000;
 
 /** Returns what keeps this process running, except its standard streams and the channel to its parent. */
 const openResources = () => process.getActiveResourcesInfo().filter((kind) => !/^(?:Pipe|TTY)/.test(kind));
+
+/** Returns whether the error is of a condition, a page or a request that took too long, or of Jest's limit. */
+const isTimeout = (error: unknown): boolean =>
+  error instanceof Error ? error.name === 'TimeoutError' : String(error).startsWith('Exceeded timeout');
 
 /**
  * Jest's `testEnvironment`: the process itself, without a `vm` context. Undoes Jest's changes to the process
@@ -42,14 +47,18 @@ export default class NativeEnvironment {
   }
 
   /**
-   * Skips the rest of a file after a test timed out while it waited for its page. Usually the later tests
-   * would fail too, and each would wait for minutes before it reports the same fault.
+   * Skips the rest of a file after a test or a hook waited until a time limit. Usually the later tests would
+   * fail too, and each would wait for minutes before it reports the same fault. A test whose `beforeAll`
+   * failed is not skipped, because Jest reports the hook's error as the error of its tests.
    */
   handleTestEvent(event: TestEvent): void {
-    if (event.name === 'test_start' && this.#hasTimedOut) event.test.mode = 'skip';
-    if (event.name !== 'test_fn_failure' && event.name !== 'hook_failure') return;
-    this.#hasFailed = true;
-    this.#hasTimedOut ||= event.error?.name === 'TimeoutError';
+    if (event.name === 'test_fn_failure' || event.name === 'hook_failure') {
+      this.#hasFailed = true;
+      this.#hasTimedOut ||= isTimeout(event.error);
+    }
+    if (!this.#hasTimedOut) return;
+    if (event.name === 'run_describe_start') event.describeBlock.hooks = [];
+    if (event.name === 'test_start' && event.test.errors.length === 0) event.test.mode = 'skip';
   }
 
   /** Returns null, because there is no `vm` context. */

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { serverFolder } from '../jest/run-folder.ts';
-import { waitLimitMs } from '../until.ts';
+import { timeoutError, waitLimitMs } from '../until.ts';
 
 /** A server for one test. The test may break the server. */
 export type PrivateServer = {
@@ -126,7 +126,10 @@ async function isFree(port: number): Promise<boolean> {
   return free;
 }
 
-/** Waits until `isUp` resolves with true. @throws Error after `waitLimitMs`, or the error of `assertAlive` */
+/**
+ * Waits until `isUp` resolves with true.
+ * @throws TimeoutError after `waitLimitMs`, or the error of `assertAlive`
+ */
 export async function waitUntilUp(
   isUp: () => Promise<boolean>,
   assertAlive: () => void = () => undefined,
@@ -134,7 +137,7 @@ export async function waitUntilUp(
   const deadline = Date.now() + waitLimitMs;
   while (!(await isUp().catch(() => false))) {
     assertAlive();
-    if (Date.now() > deadline) throw new Error(`No answer within ${waitLimitMs} ms`);
+    if (Date.now() > deadline) throw timeoutError(`No answer within ${waitLimitMs} ms`);
     await delay(20);
   }
 }
