@@ -1,8 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import type { EventData } from '@clinical-launch/contracts/events/catalogue';
-import { parseOrder } from '@clinical-launch/contracts/order/order';
-import { bindingOfOrder } from '@clinical-launch/crypto/sealing-purposes';
-import { waitLimitMs } from '@clinical-launch/testing/until';
+import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
+import { until } from '@clinical-launch/testing/until';
 import { recordSamples, samplesOf } from '../src/domain/record-samples.ts';
 import type { TestRequest } from '../src/domain/test-request.ts';
 import { jsonb, openOrderingDatabase } from '../src/store/database.ts';
@@ -17,6 +14,7 @@ import {
   type OpenLaunch,
   openAction,
 } from './launches.ts';
+import { orderIn } from './published-events.ts';
 
 /** A launch of UpdateTest. `at` is the path of the page on which the user changes the tests of a request. */
 export type Changer = OpenLaunch & { readonly guid: string; readonly at: string };
@@ -119,20 +117,11 @@ async function storeBatches(
  * first.
  */
 export async function publishedOrders({ published, sealer }: Application, guid: string, count: number) {
-  for (const deadline = Date.now() + waitLimitMs; ; ) {
-    const events = published.filter(
-      (event) =>
+  const eventsNow = () =>
+    published.filter(
+      (event): event is CloudEvent<'order.submitted.v1'> =>
         event.type === 'order.submitted.v1' && (event.data as { orderGuid: string }).orderGuid === guid,
     );
-    if (events.length >= count) {
-      return events.map((event) => {
-        const data = event.data as EventData<'order.submitted.v1'>;
-        const opened = sealer.open('order.submitted.v1', data.sealed, bindingOfOrder(data));
-        const { order } = opened as { order: unknown };
-        return { event, order: parseOrder(order) };
-      });
-    }
-    if (Date.now() > deadline) throw new Error('The events did not arrive in time');
-    await delay(5);
-  }
+  await until(() => eventsNow().length >= count);
+  return eventsNow().map((event) => ({ event, order: orderIn({ sealer }, event) }));
 }

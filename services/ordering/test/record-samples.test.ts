@@ -12,11 +12,10 @@ import {
   openForOrder,
   startOrdering,
 } from './launches.ts';
+import { eventsOf, orderIn } from './published-events.ts';
 import {
   author,
-  eventsOf,
   now,
-  orderIn,
   problemsOf,
   record,
   recordedOf,

@@ -1,8 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import type { CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
-import { type Order, parseOrder } from '@clinical-launch/contracts/order/order';
-import { bindingOfOrder } from '@clinical-launch/crypto/sealing-purposes';
-import { waitLimitMs } from '@clinical-launch/testing/until';
 import { openOrderingDatabase } from '../src/store/database.ts';
 import type { Application, OpenLaunch } from './launches.ts';
 
@@ -72,32 +67,6 @@ export async function recordedOf(application: Application, request: { guid: stri
       ]),
     ),
   );
-}
-
-/** Waits until the outbox is empty, and returns the order events of a launch. */
-export async function eventsOf(
-  { storage, published }: Pick<Application, 'storage' | 'published'>,
-  { launchId }: OpenLaunch,
-): Promise<CloudEvent<'order.submitted.v1'>[]> {
-  const database = await openOrderingDatabase(storage);
-  const deadline = Date.now() + waitLimitMs;
-  while ((await database.selectFrom('outbox').select('id').execute()).length > 0) {
-    if (Date.now() > deadline) throw new Error('The outbox was not emptied in time');
-    await delay(5);
-  }
-  return published.filter(
-    (event): event is CloudEvent<'order.submitted.v1'> =>
-      event.type === 'order.submitted.v1' && event.correlationid === launchId,
-  );
-}
-
-/** Returns the decrypted order of an event. */
-export function orderIn(
-  { sealer }: Pick<Application, 'sealer'>,
-  { data }: CloudEvent<'order.submitted.v1'>,
-): Order {
-  const opened = sealer.open('order.submitted.v1', data.sealed, bindingOfOrder(data)) as { order: unknown };
-  return parseOrder(opened.order);
 }
 
 /** Returns the links of the error summary, each as `#id message`. */

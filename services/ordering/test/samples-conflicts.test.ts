@@ -9,9 +9,9 @@ import {
   openForOrder,
   startOrdering,
 } from './launches.ts';
+import { eventsOf } from './published-events.ts';
 import {
   author,
-  eventsOf,
   now,
   record,
   recordedOf,

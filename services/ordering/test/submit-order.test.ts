@@ -1,43 +1,22 @@
-import { assertCloudEvent, type CloudEvent } from '@clinical-launch/contracts/events/cloud-event';
-import { parseOrder } from '@clinical-launch/contracts/order/order';
-import { bindingOfOrder } from '@clinical-launch/crypto/sealing-purposes';
-import { until } from '@clinical-launch/testing/until';
+import { assertCloudEvent } from '@clinical-launch/contracts/events/cloud-event';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { openOrderingDatabase } from '../src/store/database.ts';
 import {
   type Application,
   aLaunchContext,
   chooseAndReview,
   fieldValues,
-  type OpenLaunch,
   press,
   rowsOf,
   startOrdering,
   submit,
 } from './launches.ts';
+import { eventsOf, orderIn } from './published-events.ts';
 
 let application: Application;
 beforeAll(async () => {
   application = await startOrdering();
 });
 afterAll(() => application.stop());
-
-/** Waits until the outbox is empty, and returns the order events of a launch. */
-async function eventsOf({ launchId }: OpenLaunch): Promise<CloudEvent<'order.submitted.v1'>[]> {
-  const database = await openOrderingDatabase(application.storage);
-  await until(async () => (await database.selectFrom('outbox').select('id').execute()).length === 0);
-  return application.published.filter(
-    (event): event is CloudEvent<'order.submitted.v1'> =>
-      event.type === 'order.submitted.v1' && event.correlationid === launchId,
-  );
-}
-
-const openOrder = ({ data }: CloudEvent<'order.submitted.v1'>) => {
-  const opened = application.sealer.open('order.submitted.v1', data.sealed, bindingOfOrder(data)) as {
-    order: unknown;
-  };
-  return parseOrder(opened.order);
-};
 
 describe('the review of an order', () => {
   it('shows the tests with their laboratories, the samples and the requester', async () => {
@@ -98,7 +77,7 @@ describe('a submitted order', () => {
     const launch = await chooseAndReview(application, ['HFBC', 'DHBA1C', 'BUE', 'VHIV', 'XCXR', 'DEXA']);
     const { request } = launch.context;
     await submit(launch, 'Tired all the time');
-    const [event, ...more] = await eventsOf(launch);
+    const [event, ...more] = await eventsOf(application, launch);
     expect(more).toEqual([]);
     expect(() => assertCloudEvent(event)).not.toThrow();
     if (event === undefined) throw new Error('No event was published');
@@ -109,7 +88,7 @@ describe('a submitted order', () => {
       batches: 3,
       tests: 6,
     });
-    const order = openOrder(event);
+    const order = orderIn(application, event);
     expect(order).toMatchObject({
       guid: event.data.orderGuid,
       patient: request.patient,
@@ -235,7 +214,7 @@ describe('a submitted order', () => {
     expect(answers.map(({ status, headers }) => [status, headers.get('location')])).toEqual(
       answers.map(() => [303, result]),
     );
-    expect(await eventsOf(launch)).toHaveLength(1);
+    expect(await eventsOf(application, launch)).toHaveLength(1);
   });
 
   it('ends the launch: each of its pages and forms redirects to the result page', async () => {
