@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { provision } from '../src/provision.ts';
-import type { PrivateServer } from '../src/servers/private-server.ts';
+import { findFreePort, type PrivateServer } from '../src/servers/private-server.ts';
 import { startRedis } from '../src/servers/redis.ts';
 
 describe('a private Redis', () => {
@@ -104,5 +104,11 @@ describe('the servers of a test run', () => {
     delete process.env[`TEST_${'REDIS_URL'}`];
     await (await provision([aTestThatNeeds()])).stop();
     expect(process.env[`TEST_${'REDIS_URL'}`]).toBeUndefined();
+  });
+
+  it('get no port that another process of the run claimed before its server listens', async () => {
+    const next = (await findFreePort()) + 1;
+    mkdirSync(join(tmpdir(), `port-${next}`), { recursive: true });
+    expect(await findFreePort()).not.toBe(next);
   });
 });

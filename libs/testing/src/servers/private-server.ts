@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
-import { serverFolder } from '../jest/run-folder.ts';
+import { errorCode } from '@clinical-launch/runtime/logged-error';
+import { runFolder, serverFolder } from '../jest/run-folder.ts';
 import { timeoutError, waitLimitMs } from '../until.ts';
 
 /** A server for one test. The test may break the server. */
@@ -113,7 +114,23 @@ export async function findFreePort(): Promise<number> {
   for (;;) {
     lastPort = lastPort < highestPort ? lastPort + 1 : lowestPort;
     const port = lastPort;
-    if (await isFree(port)) return port;
+    if ((await isFree(port)) && claim(port)) return port;
+  }
+}
+
+/**
+ * Claims a port for this process among the processes of the run, which may find the same port free before a
+ * server listens. Returns false if the port was claimed before.
+ */
+function claim(port: number): boolean {
+  const folder = runFolder();
+  if (folder === undefined) return true;
+  try {
+    mkdirSync(join(folder, `port-${port}`));
+    return true;
+  } catch (error) {
+    if (errorCode(error) === 'EEXIST') return false;
+    throw error;
   }
 }
 
