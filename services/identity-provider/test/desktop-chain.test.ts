@@ -15,6 +15,7 @@ import {
   refused,
   runDesktop,
   type Tokens,
+  tokenFields,
   tokensOf,
 } from './running-desktop.ts';
 import { record } from './running-identity-provider.ts';
@@ -145,6 +146,40 @@ describe('a launch', () => {
     const other = await running.tokensFor();
     expect((await running.refresh(other.refreshToken)).status).toBe(200);
   });
+});
+
+describe('the log of a refused request', () => {
+  const altered = (ticket: string) => ticket.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A'));
+  /** Sends the request of a partner application with an unknown ticket. */
+  const asked: Record<string, (launch: string) => Promise<Response>> = {
+    'a launch identifier': (launch) =>
+      running.postAuthorize(authorizeFields({ launch, challenge: aVerifier().challenge })),
+    'a pushed launch identifier': (launch) =>
+      running.idp.postForm(
+        `/${realm}/oauth2/v2.0/par`,
+        authorizeFields({ launch, challenge: aVerifier().challenge }),
+      ),
+    'a pushed request': (launch) =>
+      running.postAuthorize({
+        client_id: 'partner',
+        request_uri: `urn:ietf:params:oauth:request_uri:${launch}`,
+      }),
+    'a code': (code) => running.postToken(tokenFields({ code, verifier: aVerifier().verifier })),
+    'a refresh token': (token) => running.refresh(token),
+  };
+
+  it.each(Object.keys(asked))(
+    'has the trace of the launch that %s names, even if it is unknown',
+    async (name) => {
+      const tokens = await running.tokensFor();
+      const response = await asked[name]?.(altered(tokens.refreshToken));
+      expect(response?.status).toBe(400);
+      const id = response?.headers.get('x-correlation-id');
+      const lines = running.lines.map((line) => record(JSON.parse(line)));
+      const traces = lines.filter(({ correlationId }) => correlationId === id).map((line) => line.trace_id);
+      expect(new Set(traces)).toEqual(new Set([chainOf(tokens).replaceAll('-', '')]));
+    },
+  );
 });
 
 describe('an authorization code', () => {
