@@ -215,6 +215,16 @@ describe('an invalid launch', () => {
     await expectEmpty(await launch({ launchToken: 'A'.repeat(43), codeVerifier: 'v'.repeat(64) }), 401);
   });
 
+  it('with a token that is not stored is logged in the trace of the launch that the token names', async () => {
+    const { launchToken, launchId } = await gateway.issue();
+    const unknown = launchToken.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A'));
+    await expectEmpty(await launch({ launchToken: unknown, codeVerifier: 'v'.repeat(64) }), 401);
+    const logged = gateway.lines.map((line) => JSON.parse(line));
+    expect(logged).toContainEqual(
+      expect.objectContaining({ code: 'token_unknown', trace_id: launchId.replaceAll('-', '') }),
+    );
+  });
+
   it('that is opened after ten seconds is answered with 401', async () => {
     const issued = await gateway.issue();
     gateway.clock.advance({ seconds: 10 });
