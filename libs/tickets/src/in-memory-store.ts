@@ -91,6 +91,11 @@ export class ExpiringMap<Value> {
     this.#clock = clock;
   }
 
+  /** The number of entries in memory, which includes expired entries until they are removed. */
+  get size(): number {
+    return this.#entries.size;
+  }
+
   get(key: string): Value | undefined {
     const entry = this.#entries.get(key);
     return entry !== undefined && entry.expiresAt > this.#clock.now() ? entry.value : undefined;

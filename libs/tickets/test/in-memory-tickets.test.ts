@@ -1,5 +1,7 @@
+import { TestClock } from '@clinical-launch/testing/test-clock';
 import { issueTicket, redeemTicket } from '@clinical-launch/testing/ticket-fixtures';
 import { expect, it } from '@jest/globals';
+import { ExpiringMap } from '../src/in-memory-store.ts';
 import { describeTickets } from './tickets-contract.ts';
 import { inMemory } from './tickets-under-test.ts';
 
@@ -18,7 +20,20 @@ it.each([
   expect(await redeemTicket(tickets, ticket)).toEqual({ outcome: 'unknown' });
 });
 
-it('tickets in memory are removed when they expire, and live tickets are kept', async () => {
+it('expired entries in memory are removed when a value is stored, at most every ten seconds', () => {
+  const clock = new TestClock();
+  const entries = new ExpiringMap<string>(clock);
+  for (const key of ['brief', 'briefer']) entries.set(key, key, 1);
+  entries.set('lasting', 'value', 60);
+  clock.advance({ seconds: 9 });
+  entries.set('second', 'value', 60);
+  expect(entries.size).toBe(4);
+  clock.advance({ seconds: 1 });
+  entries.set('third', 'value', 60);
+  expect(entries.size).toBe(3);
+});
+
+it('tickets in memory are unknown when they expire, and live tickets are kept', async () => {
   const { tickets, pass } = inMemory();
   const lasting = await issueTicket(tickets, { ttlSeconds: 60 });
   const brief = await issueTicket(tickets, { ttlSeconds: 5 });
