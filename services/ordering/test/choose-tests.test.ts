@@ -322,4 +322,11 @@ describe('the page for choosing tests, with JavaScript,', () => {
       expect([path, status, headers.get('x-content-type-options')]).toEqual([path, 200, 'nosniff']);
     }
   });
+
+  it.each(['Page.css', 'page.css/', 'nhsuk/nhsuk-Frontend.css', 'App.js', 'app.js/'])(
+    'has no script or stylesheet at the other spelling %s of its path',
+    async (path) => {
+      expect((await fetchWhole(`${application.url}/oltr/assets/${path}`)).status).toBe(404);
+    },
+  );
 });
