@@ -92,6 +92,16 @@ describe('the page of a launch', () => {
     expect(nobody.text).not.toContain('Was it this patient?');
   });
 
+  it('states that it shows only the newest 500 events if there are more', async () => {
+    const viewed = (correlationId: string) =>
+      anEvent('order.viewed.v1', { correlationId, time: time('13:00:00.000') });
+    const shown = await pageOf(...Array.from({ length: 500 }, () => viewed));
+    expect(shown.text).not.toContain('There are older events');
+    await pages.store(viewed(shown.guid));
+    const { html } = await pages.open(`/audit/launches/${shown.guid}`);
+    expect(textOf(html)).toContain('There are older events');
+  });
+
   it('shows times in the 24-hour clock, and units in the singular after the number 1', async () => {
     const { text } = await pageOf(
       (guid) => aLaunch(guid, { time: time('13:00:00.000') }),

@@ -66,6 +66,17 @@ describe('whoHasSeen', () => {
   it('returns no users for a patient nobody has seen', async () => {
     expect(await whoHasSeen(search, 'r'.repeat(43))).toEqual({ accesses: [], isCut: false });
   });
+
+  it('states that its list is incomplete if the patient has more than 10,000 events', async () => {
+    const [correlationId, patient, time] = [randomUUID(), 's'.repeat(43), '2026-02-02T09:00:00.000Z'];
+    const viewed = () => anEvent('order.viewed.v1', { correlationId, time });
+    await store.append([aLaunch(correlationId, { time, data: { patient } })]);
+    for (let stored = 0; stored < 10_000; stored += 1000)
+      await store.append(Array.from({ length: 1000 }, viewed));
+    expect(await whoHasSeen(search, patient)).toMatchObject({ accesses: [{}], isCut: false });
+    await store.append([viewed()]);
+    expect(await whoHasSeen(search, patient)).toMatchObject({ accesses: [{}], isCut: true });
+  });
 });
 
 describe('the activity report', () => {

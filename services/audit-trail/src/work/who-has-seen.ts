@@ -21,7 +21,7 @@ export async function whoHasSeen(search: SearchAudit, pseudonym: string) {
   let isCut = false;
   for (const criteria of searches) {
     for await (const entries of pagesOf(search, { criteria })) {
-      isCut = entries.length > 0 && events.size >= mostEvents;
+      isCut ||= entries.length > 0 && events.size >= mostEvents;
       if (isCut) break;
       for (const entry of entries) events.set(entry.id, entry);
     }
