@@ -32,7 +32,7 @@ beforeAll(async () => {
 });
 afterAll(() => storage.close());
 
-/** Returns the query plans of the statements on the log that `work` executes. */
+/** Returns the query plans of the statements on the log that `work` executes, with the settings that it makes. */
 async function plansOf(work: (observed: AuditDatabase) => Promise<unknown>): Promise<readonly string[]> {
   const nodes: Parameters<KyselyPlugin['transformQuery']>[0][] = [];
   const observer: KyselyPlugin = {
@@ -43,31 +43,30 @@ async function plansOf(work: (observed: AuditDatabase) => Promise<unknown>): Pro
     transformResult: async ({ result }) => result,
   };
   await work(database.withPlugin(observer));
-  const statements = nodes
-    .map(({ node, queryId }) => database.getExecutor().compileQuery(node, queryId))
-    .filter(({ sql }) => sql.includes('audit_event'));
-  return Promise.all(
-    statements.map(({ sql, parameters }) =>
-      database.transaction().execute(async (transaction) => {
-        if (!sql.includes('order_references" @>')) {
-          await transaction.executeQuery(CompiledQuery.raw('set local enable_bitmapscan = off'));
-          await transaction.executeQuery(CompiledQuery.raw('set local enable_seqscan = off'));
-        }
-        const { rows } = await transaction.executeQuery<{ 'QUERY PLAN': string }>(
-          CompiledQuery.raw(`explain ${sql}`, [...parameters]),
-        );
-        return rows.map((row) => row['QUERY PLAN']).join('\n');
-      }),
-    ),
-  );
+  return database.transaction().execute(async (transaction) => {
+    const plans: string[] = [];
+    for (const { node, queryId } of nodes) {
+      const statement = transaction.getExecutor().compileQuery(node, queryId);
+      if (statement.sql.includes('set_config')) await transaction.executeQuery(statement);
+      if (!statement.sql.includes('audit_event')) continue;
+      const { rows } = await transaction.executeQuery<{ 'QUERY PLAN': string }>(
+        CompiledQuery.raw(`explain ${statement.sql}`, [...statement.parameters]),
+      );
+      plans.push(rows.map((row) => row['QUERY PLAN']).join('\n'));
+    }
+    return plans;
+  });
 }
 
 describe('search', () => {
-  it('reads the log by an index for every kind of criterion', async () => {
+  it('reads the log by an index for every kind of criterion, and intersects no bitmaps', async () => {
     const searches = await searchesOf(database);
     for (const [name, criteria] of searches) {
       const plans = await plansOf((observed) => createAuditSearch(observed)(criteria, { limit: 50 }));
-      expect([name, plans.filter((plan) => /Seq Scan on audit_event/.test(plan))]).toEqual([name, []]);
+      expect([name, plans.filter((plan) => /Seq Scan on audit_event|BitmapAnd/.test(plan))]).toEqual([
+        name,
+        [],
+      ]);
     }
     expect(searches.length).toBeGreaterThan(30);
   });
