@@ -1,4 +1,5 @@
 import { createHash, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { type Json, replaceAt } from '@clinical-launch/testing/json-edit';
 import { describe, expect, it } from '@jest/globals';
 import { parseRegistry } from '../src/registry-reading.ts';
 import { withoutUndefined } from '../src/schema.ts';
@@ -77,6 +78,32 @@ describe('a registry', () => {
     };
     expect(parseRegistry(registry)).toEqual(registry);
     expect(parseRegistry({ realms: [] })).toEqual({ realms: [] });
+  });
+
+  it.each([
+    '',
+    'realms[0]',
+    'realms[0].clients[0]',
+    'realms[0].clients[0].secrets[0]',
+    'realms[0].clients[0].practices[0]',
+    'realms[0].clients[0].callback',
+    'realms[0].clients[0].callback.secrets[0]',
+    'realms[0].desktop',
+    'realms[0].desktop.partners[0]',
+    'trustedIssuers[0]',
+    'trustedIssuers[0].clients[0]',
+    'practices[0]',
+    'practices[0].formerly[0]',
+  ])('must not contain an unknown setting, such as %s.unheardOf', (path) => {
+    const ods = { system: 'ods-organization-code', code: 'B1' };
+    const clients = [aClient({ practices: [ods], callback: aCallback() })];
+    const registry = {
+      realms: [aRealm({ clients, desktop: { partners: [aPartner()] } })],
+      trustedIssuers: [anIssuer()],
+      practices: [{ ...ods, formerly: [ods] }],
+    } as Json;
+    const refusals = refusalOf(replaceAt(registry, `${path}.unheardOf`, true));
+    expect(refusals).toContain(`${path} has an unknown property`.trim());
   });
 
   it('may contain the same client id in two realms or under two issuers', () => {

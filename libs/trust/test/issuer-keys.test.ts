@@ -151,9 +151,21 @@ describe("an issuer's keys", () => {
     issuer.answer(false);
     clock.advance({ seconds: 600 });
     await verifyWith();
+    await until(() => logged.length === 1);
     hangs = true;
     clock.advance({ seconds: 60 });
     expect(await verifyWith()).toMatchObject(accepted);
+  });
+
+  it('that are withdrawn end with the first token that is received ten minutes after the last fetch', async () => {
+    const withdrawn = await createTestKey('withdrawn');
+    otherKeys.push(withdrawn);
+    await verifyWith(withdrawn);
+    otherKeys.pop();
+    clock.advance({ seconds: 599 });
+    expect(await verifyWith(withdrawn)).toMatchObject(accepted);
+    clock.advance({ seconds: 1 });
+    await expect(verifyWith(withdrawn)).rejects.toMatchObject(refused(unknownKey));
   });
 
   it('that are withdrawn while the issuer is away end after an hour', async () => {
