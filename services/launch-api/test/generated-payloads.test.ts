@@ -5,6 +5,7 @@ import {
 import { runsOf } from '@clinical-launch/testing/runs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { maxPayloadBytes } from '../src/http/check-launch.ts';
 import { faultsOf, startLaunchApi } from './launch-api.ts';
 
 const payloads = runsOf(5000);
@@ -41,6 +42,9 @@ async function postAll(
   }
 }
 
+/** Two mutations together may exceed the limit of a body, which is answered before the body is read (413). */
+const fits = (payload: unknown) => Buffer.byteLength(JSON.stringify(payload)) <= maxPayloadBytes;
+
 describe('generated payloads', () => {
   it('are accepted if they are valid', async () => {
     await postAll(validServiceRequest(), async (response) => {
@@ -52,7 +56,7 @@ describe('generated payloads', () => {
 
   it('never cause a server error if they are mutated, but are accepted or refused with a list of errors', async () => {
     const refused = { count: 0 };
-    await postAll(mutatedServiceRequest(), async (response) => {
+    await postAll(mutatedServiceRequest().filter(fits), async (response) => {
       expect([200, 400, 409]).toContain(response.status);
       if (response.status !== 400) return void (await response.text());
       refused.count += 1;
