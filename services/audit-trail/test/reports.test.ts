@@ -20,9 +20,9 @@ const at = (minute: number, second = 0) =>
   `2026-03-02T09:${String(minute).padStart(2, '0')}:${String(second).padStart(2, '0')}.000Z`;
 const nurse = { user: { username: 'n.patel', name: 'Nisha Patel' }, practice: bairstow.practice };
 const [opened, unopened] = [randomUUID(), randomUUID()];
-const listed = (patients: readonly string[], minute: number) =>
+const listed = (patients: readonly string[], time: string) =>
   anEvent('orders.listed.v1', {
-    time: at(minute),
+    time,
     data: { ...nurse, launchId: randomUUID(), action: 'X', orders: patients.length, patients },
   });
 
@@ -36,8 +36,8 @@ beforeAll(() =>
     // These events are a launch for another patient, a list with both patients, and a list with only the
     // other patient.
     aLaunch(randomUUID(), { time: at(8, 55), data: { patient: 'q'.repeat(43) } }),
-    listed([bairstow.patient, 'q'.repeat(43)], 4),
-    listed(['q'.repeat(43)], 5),
+    listed([bairstow.patient, 'q'.repeat(43)], at(4)),
+    listed(['q'.repeat(43)], at(5)),
     anEvent('launch.token.refused.v1', {
       time: at(6),
       data: { status: 401, reason: 'token_unknown', count: 7 },
@@ -67,7 +67,7 @@ describe('whoHasSeen', () => {
     expect(await whoHasSeen(search, 'r'.repeat(43))).toEqual({ accesses: [], isCut: false });
   });
 
-  it('states that its list is incomplete if the patient has more than 10,000 events', async () => {
+  it('reads 10,000 events and as many lists of a patient, and states that its list is incomplete if there are more', async () => {
     const [correlationId, patient, time] = [randomUUID(), 's'.repeat(43), '2026-02-02T09:00:00.000Z'];
     const viewed = () => anEvent('order.viewed.v1', { correlationId, time });
     await store.append([aLaunch(correlationId, { time, data: { patient } })]);
@@ -76,6 +76,10 @@ describe('whoHasSeen', () => {
     expect(await whoHasSeen(search, patient)).toMatchObject({ accesses: [{}], isCut: false });
     await store.append([viewed()]);
     expect(await whoHasSeen(search, patient)).toMatchObject({ accesses: [{}], isCut: true });
+    await store.append([listed([patient], time)]);
+    const { accesses, isCut } = await whoHasSeen(search, patient);
+    expect(new Set(accesses.map(({ user }) => user))).toEqual(new Set(['DBairstow', 'n.patel']));
+    expect(isCut).toBe(true);
   });
 });
 

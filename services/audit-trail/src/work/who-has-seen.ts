@@ -1,30 +1,30 @@
 import type { AuditEntry } from '../domain/audit-entry.ts';
 import { accessTypes, accessWords } from '../domain/event-words.ts';
 import type { AuditCriteria, SearchAudit } from '../store/audit-search.ts';
-import { pagesOf } from './read-pages.ts';
+import { entriesOf } from './read-pages.ts';
 
 /**
- * The maximum number of events that are read. If there are more events, the page states that its list is
- * incomplete.
+ * The number of events of each search. If one finds more events, the page states that its list is incomplete.
  */
 const mostEvents = 10_000;
 const listed = 'orders.listed.v1';
 
 /** Returns the users who have seen a patient, and whether there are more events than were read. */
 export async function whoHasSeen(search: SearchAudit, pseudonym: string) {
-  const events = new Map<string, AccessEvent>();
   // Lists show requests of several patients, so they are searched by the patients they show.
   const searches: AuditCriteria[] = [
     { patient: pseudonym, types: accessTypes.filter((type) => type !== listed) },
     { listedPatient: pseudonym },
   ];
+  const events = new Map<string, AccessEvent>();
   let isCut = false;
   for (const criteria of searches) {
-    for await (const entries of pagesOf(search, { criteria })) {
-      isCut ||= entries.length > 0 && events.size >= mostEvents;
-      if (isCut) break;
-      for (const entry of entries) events.set(entry.id, entry);
+    let read = 0;
+    for await (const entry of entriesOf(search, { criteria, limit: mostEvents + 1 })) {
+      read += 1;
+      events.set(entry.id, entry);
     }
+    isCut ||= read > mostEvents;
   }
   return { accesses: patientAccessesOf([...events.values()]), isCut };
 }
