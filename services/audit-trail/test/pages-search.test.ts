@@ -6,6 +6,7 @@ import { aLaunch, anEvent, bairstow } from './some-events.ts';
 const guid = randomUUID();
 const nhsNumber = '9434765919';
 const identifier = 'HS-4711 of Mrs Whitfield';
+const longName = 'l'.repeat(301);
 let pages: Awaited<ReturnType<typeof startPages>>;
 let patient: string;
 beforeAll(async () => {
@@ -24,6 +25,7 @@ beforeAll(async () => {
     nurseAt('B82002', 'Hill Surgery'),
     nurseAt('C83003', 'Bridge Surgery'),
     anEvent('launch.url.refused.v1', { data: { user: { username: 'refused.user' }, status: 400 } }),
+    anEvent('launch.url.refused.v1', { data: { user: { username: longName }, status: 400 } }),
     // A user whose username is a valid NHS number.
     aLaunch(randomUUID(), { data: { user: { username: '4505577104', name: 'Numbered' } } }),
   );
@@ -85,6 +87,7 @@ describe('the search box', () => {
     ['an NHS number with spaces', () => '943 476 5919', () => `/audit/?patient=${patient}#found`],
     ['a username', () => 'dbairstow', () => '/audit/?user=DBairstow#found'],
     ['the name of a user', () => 'Dr Bairstow', () => '/audit/?user=DBairstow#found'],
+    ['a username that is longer than recorded names', () => longName, () => `/audit/?user=${longName}#found`],
     ['a user named only in a refusal', () => 'refused.user', () => '/audit/?user=refused.user#found'],
     ['a practice code', () => 'a81001', () => '/audit/?practice=A81001#found'],
     ['the name of a practice', () => 'harbour', () => '/audit/?practice=A81001#found'],
