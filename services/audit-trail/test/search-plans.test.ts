@@ -32,7 +32,10 @@ beforeAll(async () => {
 });
 afterAll(() => storage.close());
 
-/** Returns the query plans of the statements on the log that `work` executes, with the settings that it makes. */
+/**
+ * Returns the query plans of the statements on the log that `work` executes, with the settings that it
+ * makes.
+ */
 async function plansOf(work: (observed: AuditDatabase) => Promise<unknown>): Promise<readonly string[]> {
   const nodes: Parameters<KyselyPlugin['transformQuery']>[0][] = [];
   const observer: KyselyPlugin = {

@@ -150,15 +150,12 @@ describe('a launch', () => {
 
 describe('the log of a refused request', () => {
   const altered = (ticket: string) => ticket.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A'));
+  const fieldsWith = (launch: string) => authorizeFields({ launch, challenge: aVerifier().challenge });
   /** Sends the request of a partner application with an unknown ticket. */
   const asked: Record<string, (launch: string) => Promise<Response>> = {
-    'a launch identifier': (launch) =>
-      running.postAuthorize(authorizeFields({ launch, challenge: aVerifier().challenge })),
+    'a launch identifier': (launch) => running.postAuthorize(fieldsWith(launch)),
     'a pushed launch identifier': (launch) =>
-      running.idp.postForm(
-        `/${realm}/oauth2/v2.0/par`,
-        authorizeFields({ launch, challenge: aVerifier().challenge }),
-      ),
+      running.idp.postForm(`/${realm}/oauth2/v2.0/par`, fieldsWith(launch)),
     'a pushed request': (launch) =>
       running.postAuthorize({
         client_id: 'partner',

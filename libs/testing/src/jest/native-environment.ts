@@ -12,7 +12,7 @@ const endsWithinMs = 60_000;
 /** Returns what keeps this process running, except its standard streams and the channel to its parent. */
 const openResources = () => process.getActiveResourcesInfo().filter((kind) => !/^(?:Pipe|TTY)/.test(kind));
 
-/** Returns whether the error is of a condition, a page or a request that took too long, or of Jest's limit. */
+/** Returns whether a condition, a page or a request took too long, or a test exceeded Jest's limit. */
 const isTimeout = (error: unknown): boolean =>
   error instanceof Error ? error.name === 'TimeoutError' : String(error).startsWith('Exceeded timeout');
 
